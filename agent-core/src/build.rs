@@ -1,0 +1,247 @@
+//! A crate becomes a library file.
+//!
+//! Owns the decision whether anything must be built, and the steps of a build. Does not own what
+//! becomes of the library: it is copied, judged and loaded elsewhere, and a caller that wants to
+//! keep it must copy it before it asks for the next build of the same crate.
+//!
+//! # Life of a build
+//!
+//! 1. **Look.** Everything the crate was made from the last time is looked at (`inputs`) and
+//!    compared with what is remembered (`record`): files, toolchain, profile, environment, and
+//!    the library itself. Where nothing differs, the library is there and no cargo runs.
+//! 2. **Turn.** Otherwise the request waits for its turn (`queue`); an older request for the
+//!    same crate is ended. Then it waits for other processes (`lock`), and looks again: one of
+//!    them may have built just this.
+//! 3. **Run.** Cargo runs once (`cargo`), in an environment cleaned of what an outer cargo left
+//!    there (`environment`). Its messages become progress and diagnostics (`diagnostics`).
+//! 4. **Doubt.** Cargo judges by times. If it takes the library for new although contents differ
+//!    from the remembered ones, the changed files get the present time and cargo runs again.
+//! 5. **Remember.** What the compiler has read, by its own account, is looked at again. A file
+//!    that changed while the compiler ran is remembered as it was before, so that the next look
+//!    finds the change.
+//!
+//! A failed, cancelled or superseded build changes nothing that is remembered.
+//!
+//! Who may block: looking at files runs on tokio's blocking threads, everything else is awaited.
+//! Dropping the future of [`Builder::ensure`] ends cargo with all it has started and hands the turn
+//! on. A host that ends in another way leaves cargo running to its end.
+
+mod cargo;
+mod diagnostics;
+mod environment;
+mod error;
+mod inputs;
+mod known;
+mod lock;
+mod manifest;
+mod queue;
+mod record;
+pub mod sdk;
+mod steps;
+pub mod template;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fs_err as fs;
+use tokio_util::sync::CancellationToken;
+
+pub use self::cargo::{LockPolicy, Profile};
+pub use self::diagnostics::{Diagnostic, Level, Span, Suggestion};
+pub use self::error::BuildError;
+pub use self::manifest::{CrateManifest, ManifestError};
+
+use self::cargo::Stop;
+use self::environment::BuildEnvironment;
+use self::inputs::Fingerprint;
+use self::lock::BuildLock;
+use self::queue::Queue;
+use crate::limits::BUILD_TIME;
+
+/// Hears how a build goes on. Every method may be left out.
+pub trait BuildProgress: Send + Sync {
+    /// Cargo is about to run for a package; said once for each build.
+    fn started(&self, package: &str) {
+        _ = package;
+    }
+
+    /// A crate is being compiled: the package itself or one that it depends on.
+    fn compiling(&self, crate_name: &str) {
+        _ = crate_name;
+    }
+
+    /// A line of cargo's own words, or a remark on what is waited for.
+    fn line(&self, line: &str) {
+        _ = line;
+    }
+}
+
+/// Nobody listens.
+impl BuildProgress for () {}
+
+/// What a [`Builder`] works with.
+#[derive(Debug, Clone)]
+pub struct BuilderOptions {
+    /// The folder whose crates are built.
+    pub plugins_dir: PathBuf,
+    /// The folder in which builds are remembered.
+    pub state_dir: PathBuf,
+    /// The folder that cargo builds in. Crates of different trust never share one.
+    pub target_dir: PathBuf,
+    /// How libraries are compiled.
+    pub profile: Profile,
+    /// Whether compiler messages are rendered for a terminal with colours.
+    pub colour: bool,
+    /// Whether lock files may be written.
+    pub lock: LockPolicy,
+    /// How long one run of cargo, and the wait for another process, may take.
+    pub time_limit: Duration,
+}
+
+impl BuilderOptions {
+    /// The options of a host that builds what a person wrote.
+    pub fn new(plugins_dir: PathBuf, state_dir: PathBuf, target_dir: PathBuf) -> Self {
+        Self {
+            plugins_dir,
+            state_dir,
+            target_dir,
+            profile: Profile::default(),
+            colour: false,
+            lock: LockPolicy::default(),
+            time_limit: BUILD_TIME,
+        }
+    }
+}
+
+/// A library that corresponds to its sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Built {
+    /// The library file. Cargo replaces it at the next build of the crate.
+    pub library: PathBuf,
+    /// The hash of the library's bytes (BLAKE3, hexadecimal).
+    pub library_hash: String,
+    /// The package.
+    pub package: String,
+    /// Whether cargo ran, or nothing had changed.
+    pub ran_cargo: bool,
+    /// How long it took.
+    pub duration: Duration,
+    /// Warnings about the package.
+    pub warnings: usize,
+    /// One hash over everything that the library was made from.
+    pub inputs_hash: String,
+    /// The files that it was made from, for those who watch them; not what the build made itself.
+    pub inputs: Vec<PathBuf>,
+}
+
+/// Builds the crates of one plugins folder.
+#[derive(Debug)]
+pub struct Builder {
+    options: BuilderOptions,
+    environment: BuildEnvironment,
+    queue: Queue,
+    /// What `rustc -vV` says, by the toolchain file in effect with its fingerprint; a tokio mutex,
+    /// because rustc is awaited while it is held, so that it is asked only once.
+    toolchains: tokio::sync::Mutex<HashMap<Option<(PathBuf, Fingerprint)>, String>>,
+}
+
+impl Builder {
+    /// A builder with the present environment of this process.
+    pub fn new(options: BuilderOptions) -> std::io::Result<Arc<Self>> {
+        Self::with_environment(options, BuildEnvironment::of_this_process())
+    }
+
+    fn with_environment(
+        mut options: BuilderOptions,
+        environment: BuildEnvironment,
+    ) -> std::io::Result<Arc<Self>> {
+        // Cargo runs in the folder of the crate, and everything remembered outlives this process.
+        for folder in [
+            &mut options.plugins_dir,
+            &mut options.state_dir,
+            &mut options.target_dir,
+        ] {
+            *folder = std::path::absolute(&*folder)?;
+        }
+        let toolchains = tokio::sync::Mutex::default();
+        Ok(Arc::new(Self {
+            options,
+            environment,
+            queue: Queue::default(),
+            toolchains,
+        }))
+    }
+
+    /// What the builder works with.
+    pub fn options(&self) -> &BuilderOptions {
+        &self.options
+    }
+
+    /// Makes sure that there is a library which corresponds to a crate's present sources.
+    ///
+    /// A request for a crate that is being built already ends the older one.
+    pub async fn ensure(
+        self: &Arc<Self>,
+        manifest: &CrateManifest,
+        progress: &dyn BuildProgress,
+        cancel: &CancellationToken,
+    ) -> Result<Built, BuildError> {
+        let begin = Instant::now();
+        let package = &manifest.package;
+        // While a build of the crate runs, its library is about to be replaced.
+        if !self.queue.holds(package) {
+            let look = self.look(manifest).await?;
+            if let Some(built) = self.unchanged(&look, manifest, progress, begin) {
+                return Ok(built);
+            }
+        }
+        let turn = self.queue.turn(package, cancel).await?;
+        let stop = Stop {
+            cancel,
+            superseded: turn.superseded(),
+        };
+        let _lock = tokio::select! {
+            biased;
+            wanted = stop.wanted(package) => return Err(wanted),
+            lock = self.lock(progress) => lock?,
+        };
+        self.provide_sdk(manifest).await?;
+        let look = self.look(manifest).await?;
+        if let Some(built) = self.unchanged(&look, manifest, progress, begin) {
+            return Ok(built);
+        }
+        self.build(manifest, look, progress, stop, begin).await
+    }
+
+    /// Forgets what is remembered of a package, so that the next request builds it anew.
+    pub fn forget(&self, package: &str) -> std::io::Result<()> {
+        match fs::remove_file(self.record_file(package)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    async fn lock(&self, progress: &dyn BuildProgress) -> Result<BuildLock, BuildError> {
+        let target = self
+            .options
+            .target_dir
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
+        let file = self.options.state_dir.join(format!("build-{target}.lock"));
+        BuildLock::acquire(&file, self.options.time_limit, progress).await
+    }
+
+    fn record_file(&self, package: &str) -> PathBuf {
+        let file = match self.options.profile {
+            Profile::Dev => format!("{package}.json"),
+            profile @ Profile::Release => format!("{package}.{}.json", profile.as_str()),
+        };
+        self.options.state_dir.join("builds").join(file)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,395 @@
+//! What a crate is made of, and whether that is still what it was.
+//!
+//! Owns the look at files: which ones count, their fingerprints and hashes, and the reading of
+//! dep-info. Does not own what is remembered between builds, which is [`super::record`]'s, nor
+//! what follows from a change, which is [`super::Builder`]'s.
+//!
+//! Times lie: an older file may be restored with its time, a clock may be set back, two writes may
+//! fall into one tick. So contents are compared, by hash. A hash is only computed anew where the
+//! file's fingerprint has changed, or where the file was written so shortly before it was looked
+//! at that a later write might have left the same fingerprint.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+
+use super::manifest::{CrateManifest, is_workspace, workspace_above};
+use crate::limits::BUILD_TREE_FILES;
+
+/// Nanoseconds of one tick of a file system's clock, with room to spare.
+const TICK: i64 = 50_000_000;
+
+/// The same for file systems that keep whole seconds only.
+const COARSE_TICK: i64 = 2_000_000_000;
+
+/// What the file system says about a file without its content being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Fingerprint {
+    size: u64,
+    modified: i64,
+    /// Nobody can set this time back: it betrays a restored time of modification.
+    changed: i64,
+    inode: u64,
+}
+
+impl Fingerprint {
+    pub(super) fn of(metadata: &std::fs::Metadata) -> Self {
+        let nanoseconds =
+            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Self {
+            size: metadata.size(),
+            modified: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+            changed: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
+            inode: metadata.ino(),
+        }
+    }
+
+    /// Whether the file was written so shortly before `moment` that a write after it might have
+    /// left the same fingerprint.
+    pub(super) fn is_fresh_at(&self, moment: i64) -> bool {
+        let whole_seconds = self.changed % 1_000_000_000 == 0;
+        let tick = if whole_seconds { COARSE_TICK } else { TICK };
+        self.changed.max(self.modified).saturating_add(tick) >= moment
+    }
+}
+
+/// A file as it was when it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Seen {
+    #[serde(flatten)]
+    fingerprint: Fingerprint,
+    /// The content's hash; empty if the content is not known for sure.
+    pub(super) hash: String,
+}
+
+impl Seen {
+    /// Looks at a file, whose content is not read again if it is the one that is `known`.
+    /// Nothing is seen where there is no file.
+    pub(super) fn look(path: &Path, known: Option<&Self>, taken: i64) -> io::Result<Option<Self>> {
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() => metadata,
+            Ok(_) => return Ok(None),
+            Err(error) if is_absence(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let fingerprint = Fingerprint::of(&metadata);
+        if let Some(known) = known
+            && known.fingerprint == fingerprint
+            && !known.hash.is_empty()
+            && !fingerprint.is_fresh_at(taken)
+        {
+            return Ok(Some(known.clone()));
+        }
+        let mut hasher = blake3::Hasher::new();
+        let hash =
+            match fs::File::open(path).and_then(|file| hasher.update_reader(file).map(|_| ())) {
+                Ok(()) => hasher.finalize().to_hex().to_string(),
+                Err(error) if is_absence(&error) => return Ok(None),
+                // Whether the file is needed is the compiler's to say.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    "unreadable".to_owned()
+                }
+                Err(error) => return Err(error),
+            };
+        Ok(Some(Self { fingerprint, hash }))
+    }
+
+    /// Whether the file was so young at `moment` that its fingerprint can't be trusted.
+    pub(super) fn is_young_at(&self, moment: i64) -> bool {
+        self.fingerprint.is_fresh_at(moment)
+    }
+
+    /// The same file with a content that nobody can vouch for.
+    fn doubted(mut self) -> Self {
+        self.hash.clear();
+        self
+    }
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// Which files count.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Sources {
+    /// Single files, absent ones too: their appearance is a change.
+    pub(super) files: BTreeSet<PathBuf>,
+    /// Folders of which every file counts, files that appear later too.
+    pub(super) trees: BTreeSet<PathBuf>,
+}
+
+impl Sources {
+    /// What counts for every crate, whether it was ever built or not.
+    pub(super) fn of(manifest: &CrateManifest, cargo_home: Option<&Path>) -> Self {
+        let mut files = BTreeSet::from([
+            manifest.file(),
+            manifest.source.clone(),
+            manifest.folder.join("build.rs"),
+            manifest.lock_file(),
+        ]);
+        files.extend(manifest.build_script.clone());
+        for folder in manifest.folder.ancestors() {
+            files.extend(configuration_of(folder));
+        }
+        files.extend(cargo_home.map(|home| home.join("config.toml")));
+        let mut trees = BTreeSet::from([manifest.folder.join("src")]);
+        if manifest.build_script.is_some() {
+            // Unless it says otherwise, a build script depends on the whole package.
+            trees.insert(manifest.folder.clone());
+        }
+        let mut sources = Self { files, trees };
+        sources.add_manifests_above(&manifest.folder, manifest.standalone);
+        sources
+    }
+
+    /// Adds what the compiler said it has read, and the manifests of the packages it lies in.
+    /// What lies in `target` was made by the build itself.
+    pub(super) fn add_compiled(&mut self, compiled: &BTreeSet<PathBuf>, target: &Path) {
+        let mut packages = BTreeSet::new();
+        for path in compiled.iter().filter(|path| !path.starts_with(target)) {
+            if path.is_dir() {
+                self.trees.insert(path.clone());
+                continue;
+            }
+            self.files.insert(path.clone());
+            let package = path
+                .ancestors()
+                .skip(1)
+                .find(|folder| folder.join("Cargo.toml").is_file());
+            packages.extend(package.map(Path::to_path_buf));
+        }
+        for package in packages {
+            self.files.insert(package.join("build.rs"));
+            let standalone = is_workspace(&package.join("Cargo.toml"));
+            self.add_manifests_above(&package, standalone);
+        }
+    }
+
+    fn add_manifests_above(&mut self, package: &Path, standalone: bool) {
+        self.files.insert(package.join("Cargo.toml"));
+        if !standalone {
+            self.files
+                .extend(workspace_above(package).map(|folder| folder.join("Cargo.toml")));
+        }
+    }
+}
+
+/// Files in a folder that change how cargo and rustup behave in it and below it.
+fn configuration_of(folder: &Path) -> [PathBuf; 4] {
+    [
+        ".cargo/config.toml",
+        ".cargo/config",
+        "rust-toolchain.toml",
+        "rust-toolchain",
+    ]
+    .map(|name| folder.join(name))
+}
+
+/// Every file that counts, as it was at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Snapshot {
+    /// When the look began, in nanoseconds of the system's clock.
+    pub(super) taken: i64,
+    /// The files; nothing where there is none.
+    pub(super) files: BTreeMap<PathBuf, Option<Seen>>,
+    /// Whether anything differs from the known snapshot, be it a fingerprint alone.
+    #[serde(skip)]
+    pub(super) moved: bool,
+}
+
+impl Snapshot {
+    /// Looks at every file that counts; only what differs from a `known` snapshot is read.
+    pub(super) fn take(sources: &Sources, known: Option<&Self>) -> io::Result<Self> {
+        let taken = now();
+        let mut paths = sources.files.clone();
+        for tree in &sources.trees {
+            add_tree(tree, &mut paths)?;
+        }
+        let mut files = BTreeMap::new();
+        let mut moved = false;
+        for path in paths {
+            let before = known.and_then(|known| known.files.get(&path)?.as_ref());
+            let moment = known.map_or(i64::MIN, |known| known.taken);
+            let seen = Seen::look(&path, before, moment)?;
+            let young = |seen: &Seen| seen.is_young_at(moment);
+            moved |= seen.as_ref() != before || seen.as_ref().is_some_and(young);
+            files.insert(path, seen);
+        }
+        Ok(Self {
+            taken,
+            files,
+            moved,
+        })
+    }
+
+    /// The content of a file at that moment.
+    pub(super) fn hash(&self, path: &Path) -> Option<&str> {
+        self.files
+            .get(path)?
+            .as_ref()
+            .map(|seen| seen.hash.as_str())
+    }
+
+    /// Whether two snapshots hold the same files with the same contents.
+    pub(super) fn has_content_of(&self, other: &Self) -> bool {
+        let contents = |snapshot: &Self| -> Vec<(PathBuf, Option<String>)> {
+            let files = snapshot.files.iter();
+            files
+                .map(|(path, seen)| (path.clone(), seen.as_ref().map(|seen| seen.hash.clone())))
+                .collect()
+        };
+        contents(self) == contents(other)
+            && !self
+                .files
+                .values()
+                .flatten()
+                .any(|seen| seen.hash.is_empty())
+    }
+
+    /// Puts in what is not sure to be what the compiler read: `self` was taken after a build that
+    /// began with the snapshot `before`.
+    pub(super) fn doubt_what_changed_since(&mut self, before: &Self, lock: &Path) {
+        for (path, seen) in &mut self.files {
+            // Cargo itself writes the lock file, before it compiles.
+            if path == lock {
+                continue;
+            }
+            match before.files.get(path) {
+                // Written while the compiler ran: it may have read either content. The older one
+                // is kept, so that the next look finds a change.
+                Some(old)
+                    if old.as_ref().map(|old| &old.hash) != seen.as_ref().map(|new| &new.hash) =>
+                {
+                    seen.clone_from(old);
+                }
+                Some(_) => {}
+                None => {
+                    let doubtful = |seen: &Seen| seen.is_young_at(before.taken);
+                    if seen.as_ref().is_some_and(doubtful) {
+                        *seen = seen.take().map(Seen::doubted);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One hash over all names and contents, names below `folder` without it.
+    pub(super) fn digest(&self, folder: &Path, hasher: &mut blake3::Hasher) {
+        for (path, seen) in &self.files {
+            let name = path
+                .strip_prefix(folder)
+                .unwrap_or(path)
+                .as_os_str()
+                .as_encoded_bytes();
+            hasher
+                .update(&(name.len() as u64).to_le_bytes())
+                .update(name);
+            // A hash is hexadecimal, so `-` stands for no file and nothing else.
+            hasher
+                .update(seen.as_ref().map_or("-", |seen| &seen.hash).as_bytes())
+                .update(b"\n");
+        }
+    }
+}
+
+/// The system's clock, in the unit of fingerprints.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Adds the files of a folder and of the folders in it. Hidden files and editors' backups are
+/// never sources; links to folders are not followed, they may lead in circles.
+fn add_tree(root: &Path, paths: &mut BTreeSet<PathBuf>) -> io::Result<()> {
+    let mut folders = vec![root.to_path_buf()];
+    let mut count = 0_usize;
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if is_absence(&error) => continue,
+            Err(error) => return Err(error),
+        };
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name();
+            let name = name.as_encoded_bytes();
+            if name.starts_with(b".") || name.ends_with(b"~") {
+                continue;
+            }
+            count += 1;
+            if count > BUILD_TREE_FILES {
+                let text = format!(
+                    "`{}` has more than {BUILD_TREE_FILES} files",
+                    root.display()
+                );
+                return Err(io::Error::other(text));
+            }
+            if entry.file_type()?.is_dir() {
+                // Cargo marks its output folders; what lies in them is nobody's source.
+                if !entry.path().join("CACHEDIR.TAG").is_file() {
+                    folders.push(entry.path());
+                }
+            } else {
+                paths.insert(entry.path());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The files that a dep-info file of cargo names: `OUTPUT: FILE FILE …`, spaces in names escaped.
+pub(super) fn dep_info(text: &str, folder: &Path) -> BTreeSet<PathBuf> {
+    let files = text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| {
+            // A space inside a name is escaped, so the first bare one after a colon ends the output.
+            line.split_once(": ").map(|(_, files)| names(files))
+        });
+    files.flatten().map(|name| folder.join(name)).collect()
+}
+
+fn names(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut name = String::new();
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter == '\\' && letters.peek() == Some(&' ') {
+            letters.next();
+            name.push(' ');
+        } else if letter == ' ' {
+            names.push(std::mem::take(&mut name));
+        } else {
+            name.push(letter);
+        }
+    }
+    names.push(name);
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// The variables that rustc's own dep-info says were read at compile time.
+pub(super) fn env_deps(text: &str) -> BTreeSet<String> {
+    text.lines()
+        .filter_map(|line| line.strip_prefix("# env-dep:"))
+        .map(|rest| {
+            rest.split_once('=')
+                .map_or(rest, |(name, _)| name)
+                .to_owned()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

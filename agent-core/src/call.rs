@@ -1,0 +1,168 @@
+//! Life of a call, from a model's words to one result.
+//!
+//! 1. **Prepare** ([`prepare`]): find the tool in the table and lease its generation, read the
+//!    arguments, run the tool's `prepare` hook, coerce, validate, fill defaults, run the tool's
+//!    validator, ask `before_tool_call`. A failure ends the call here: one rejection event, no
+//!    execution.
+//! 2. **Execute** ([`execute`]): start event, run the tool under its time limit and the caller's
+//!    abort signal, pass partial results on.
+//! 3. **Finalize** ([`finalize`]): `after_tool_call`, end event, the message for the model.
+//!
+//! Exactly one result comes out, whatever happens. Nothing here blocks a thread: plugin code runs
+//! on the tool pool or on its plugin's own runtime, and what does not end in time is given up.
+//! The path takes no lock that a reload holds.
+#![forbid(unsafe_code)]
+
+mod execute;
+mod finalize;
+pub mod hook;
+mod prepare;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::abort::AbortSignal;
+use crate::event::{Emitter, EventKind};
+use crate::limits;
+use crate::message::Message;
+use crate::registry::Registry;
+use crate::tool::{CallError, ToolCallResult};
+
+pub use hook::{After, AfterToolCall, Before, BeforeToolCall, Hooks};
+
+/// A call as a model made it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    /// The id that the model gave it.
+    pub id: String,
+    /// The name that the model gave.
+    pub name: String,
+    /// The arguments as they were sent.
+    pub arguments: Arguments,
+}
+
+/// The arguments of a call as they were sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arguments {
+    /// As text that should be JSON.
+    Text(String),
+    /// As JSON.
+    Json(Value),
+}
+
+impl ToolCall {
+    /// A call with an id of its own.
+    pub fn new(name: impl Into<String>, arguments: Arguments) -> Self {
+        Self { id: uuid::Uuid::new_v4().to_string(), name: name.into(), arguments }
+    }
+
+    /// The same call with this id.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
+    }
+}
+
+/// What a call came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finalized {
+    /// The result, for programs.
+    pub result: Arc<ToolCallResult>,
+    /// The message that goes back to the model.
+    pub message: Message,
+}
+
+/// Makes calls on the tools of a registry. Clones share everything.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    registry: Registry,
+    events: Emitter,
+    hooks: Hooks,
+    timeout: Duration,
+    tool_timeouts: Arc<BTreeMap<String, Duration>>,
+}
+
+impl Caller {
+    /// A caller without hooks and with the usual time limits.
+    pub fn new(registry: Registry, events: Emitter) -> Self {
+        Self {
+            registry,
+            events,
+            hooks: Hooks::default(),
+            timeout: limits::TOOL_TIMEOUT,
+            tool_timeouts: Arc::default(),
+        }
+    }
+
+    /// Sets the hooks.
+    #[must_use]
+    pub fn with_hooks(mut self, hooks: Hooks) -> Self {
+        self.hooks = hooks;
+        self
+    }
+
+    /// Sets the time limit of tools that have none of their own.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets time limits by tool name; they replace the tools' own.
+    #[must_use]
+    pub fn with_tool_timeouts(mut self, timeouts: BTreeMap<String, Duration>) -> Self {
+        self.tool_timeouts = Arc::new(timeouts);
+        self
+    }
+
+    /// The registry.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Makes one call. It is answered exactly once, whatever happens.
+    pub async fn call(&self, call: ToolCall, abort: &AbortSignal) -> Finalized {
+        match self.prepare(&call, abort).await {
+            Err(refused) => self.reject(&call, refused),
+            Ok(prepared) => {
+                let executed = self.execute(&prepared, abort).await;
+                self.finalize(prepared, executed).await
+            }
+        }
+    }
+
+    /// The result of a call that ended before its tool ran.
+    fn reject(&self, call: &ToolCall, refused: Refused) -> Finalized {
+        let Refused { error, args } = refused;
+        self.events.emit(|| EventKind::ToolCallRejected {
+            tool_call_id: call.id.clone(),
+            tool_name: call.name.clone(),
+            args: args.map(Arc::new),
+            kind: error.kind,
+            message: error.message.clone(),
+        });
+        Finalized::new(ToolCallResult::of_error(&call.id, &call.name, error))
+    }
+
+    fn timeout_of(&self, tool: &str, own: Option<Duration>) -> Duration {
+        self.tool_timeouts.get(tool).copied().or(own).unwrap_or(self.timeout)
+    }
+}
+
+impl Finalized {
+    fn new(result: ToolCallResult) -> Self {
+        Self { message: Message::tool_result(&result), result: Arc::new(result) }
+    }
+}
+
+/// Why a call ends before its tool runs.
+#[derive(Debug)]
+struct Refused {
+    error: CallError,
+    /// The arguments, where they could be read.
+    args: Option<Value>,
+}

@@ -1,0 +1,102 @@
+//! What the embedding program may do before and after a tool runs.
+//!
+//! Hooks see a narrow view and return a decision; they can't reach into the call. Closures that
+//! return a future are hooks.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tool_sdk::Content;
+
+use crate::tool::{BoxFuture, ToolCallResult, ToolSpec};
+
+/// What a hook is told of the call.
+#[derive(Clone, Debug)]
+pub struct CallView {
+    /// Id of the call.
+    pub id: String,
+    /// The tool.
+    pub tool: ToolSpec,
+    /// The arguments that the tool gets, without presets.
+    pub arguments: Arc<Value>,
+}
+
+/// What `before_tool_call` decides.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Before {
+    /// Run the tool.
+    Run,
+    /// Run the tool with other arguments; they are validated again.
+    Rewrite(Value),
+    /// Do not run it. Without a reason the model reads `Tool execution was blocked`.
+    Block(Option<String>),
+}
+
+/// Decides before a tool runs.
+pub trait BeforeToolCall: Send + Sync + 'static {
+    /// The decision; an error blocks the call with its text (R15).
+    fn before(&self, call: CallView) -> BoxFuture<'static, Result<Before, String>>;
+}
+
+impl<F, R> BeforeToolCall for F
+where
+    F: Fn(CallView) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<Before, String>> + Send + 'static,
+{
+    fn before(&self, call: CallView) -> BoxFuture<'static, Result<Before, String>> {
+        Box::pin(self(call))
+    }
+}
+
+/// What `after_tool_call` replaces; an unset field stays as the tool left it. A set field
+/// replaces the whole value, nothing is merged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct After {
+    /// What the model sees.
+    pub content: Option<Vec<Content>>,
+    /// For programs.
+    pub details: Option<Map<String, Value>>,
+    /// What the call cost.
+    pub usage: Option<Value>,
+    /// Whether the loop ends.
+    pub terminate: Option<bool>,
+    /// Whether the call failed.
+    pub is_error: Option<bool>,
+}
+
+/// Looks at a result before the model does.
+pub trait AfterToolCall: Send + Sync + 'static {
+    /// What to replace; an error turns the result into that error (R15).
+    fn after(&self, call: CallView, result: ToolCallResult) -> BoxFuture<'static, Result<After, String>>;
+}
+
+impl<F, R> AfterToolCall for F
+where
+    F: Fn(CallView, ToolCallResult) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<After, String>> + Send + 'static,
+{
+    fn after(&self, call: CallView, result: ToolCallResult) -> BoxFuture<'static, Result<After, String>> {
+        Box::pin(self(call, result))
+    }
+}
+
+/// The hooks of a caller.
+#[derive(Clone, Default)]
+pub struct Hooks {
+    /// Asked before a tool runs, for its final arguments.
+    pub before_tool_call: Option<Arc<dyn BeforeToolCall>>,
+    /// Asked when a tool has run.
+    pub after_tool_call: Option<Arc<dyn AfterToolCall>>,
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hooks")
+            .field("before_tool_call", &self.before_tool_call.is_some())
+            .field("after_tool_call", &self.after_tool_call.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,166 @@
+//! The `toolsmith` command: arguments, exit codes, and which file does what.
+//!
+//! Everything that a person or a program reads on stdout goes through [`output`]; everything else
+//! goes to stderr and to the host's log.
+
+mod call;
+mod contract;
+mod dev;
+mod list;
+mod log;
+mod output;
+mod progress;
+mod scaffold;
+mod schema;
+mod session;
+mod streams;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use session::Session;
+
+/// Native tools for language-model agents, hot-reloaded.
+#[derive(Debug, Parser)]
+#[command(name = "toolsmith", version, about)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// Flags of every command.
+#[derive(Clone, Debug, Args)]
+struct Global {
+    /// Folder of plugin crates, finished libraries, or both.
+    #[arg(long, global = true, value_name = "DIR")]
+    plugins: Option<PathBuf>,
+    /// Configuration file instead of the project's `toolsmith.toml`.
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print JSON for programs.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Use libraries as they were last built.
+    #[arg(long, global = true)]
+    no_build: bool,
+    /// Allow this tool without asking, for this run.
+    #[arg(long, global = true, value_name = "NAME")]
+    allow: Vec<String>,
+    /// Say less on stderr.
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say more on stderr.
+    #[arg(long, short, global = true)]
+    verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Build every plugin, load, watch: a console, or one command a line from a pipe.
+    Dev,
+    /// The tools in order, and the plugins with their state.
+    List,
+    /// Call a tool once.
+    Call {
+        /// Name of the tool.
+        name: String,
+        /// The arguments: JSON, `@FILE`, or `-` for standard input.
+        arguments: Option<String>,
+    },
+    /// What a model is shown of the tools.
+    Schema {
+        /// Name of one tool.
+        name: Option<String>,
+        /// Whose dialect.
+        #[arg(long, value_enum, default_value_t = schema::Format::Mcp)]
+        format: schema::Format,
+    },
+    /// Make a plugin crate.
+    New {
+        /// Name of the crate, in kebab-case.
+        name: String,
+    },
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exit {
+    Done,
+    Failed,
+    WrongUsage,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::WrongUsage => 2,
+        })
+    }
+}
+
+/// What goes wrong before a tool is called.
+#[derive(Debug)]
+struct CommandError {
+    exit: Exit,
+    message: String,
+    hint: Option<String>,
+}
+
+impl CommandError {
+    fn failed(error: impl std::fmt::Display) -> Self {
+        Self { exit: Exit::Failed, message: error.to_string(), hint: None }
+    }
+
+    fn usage(error: impl std::fmt::Display) -> Self {
+        Self { exit: Exit::WrongUsage, message: error.to_string(), hint: None }
+    }
+
+    fn with_hint(self, hint: impl Into<Option<String>>) -> Self {
+        Self { hint: hint.into(), ..self }
+    }
+}
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output::complain("the runtime could not be started", &error.to_string());
+            return Exit::Failed.into();
+        }
+    };
+    let result = runtime.block_on(run(cli));
+    // Tools that never return must not keep the process.
+    runtime.shutdown_background();
+    match result {
+        Ok(exit) => exit.into(),
+        Err(CommandError { exit, message, hint }) => {
+            output::complain(&message, hint.as_deref().unwrap_or_default());
+            exit.into()
+        }
+    }
+}
+
+async fn run(cli: Cli) -> Result<Exit, CommandError> {
+    let Cli { global, command } = cli;
+    if let Some(Command::New { name }) = &command {
+        return scaffold::new(&global, name);
+    }
+    let session = Session::open(global)?;
+    let exit = match command.unwrap_or(Command::Dev) {
+        Command::Dev => dev::run(&session).await,
+        Command::List => list::run(&session).await,
+        Command::Call { name, arguments } => call::run(&session, &name, arguments.as_deref()).await,
+        Command::Schema { name, format } => schema::run(&session, name.as_deref(), format).await,
+        Command::New { name } => scaffold::new(&session.global, &name),
+    };
+    session.close();
+    exit
+}

@@ -1,0 +1,82 @@
+//! `toolsmith call`: one call through the whole pipeline.
+
+use std::io::Read;
+
+use fs_err as fs;
+use tool_sdk::ErrorKind;
+
+use super::session::Session;
+use super::{CommandError, Exit, output};
+use crate::abort::AbortSignal;
+use crate::call::{Arguments, ToolCall};
+use crate::tool::ToolCallResult;
+
+pub(super) async fn run(
+    session: &Session,
+    name: &str,
+    arguments: Option<&str>,
+) -> Result<Exit, CommandError> {
+    let arguments = read(arguments)?;
+    session.refresh_for(name).await?;
+    Ok(make(session, name, arguments).await)
+}
+
+/// Makes one call with the tools as they are now, and prints what it came to.
+pub(super) async fn make(session: &Session, name: &str, arguments: String) -> Exit {
+    if let Some(plugin) = session.caller.registry().table().get(name).and_then(|tool| tool.plugin().cloned()) {
+        session.speaker.set(plugin.as_str());
+    }
+    let abort = AbortSignal::new();
+    let interrupted = abort.clone();
+    let watch = tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            interrupted.abort();
+        }
+    });
+    let call = ToolCall::new(name, Arguments::Text(arguments));
+    let finalized = session.caller.call(call, &abort).await;
+    watch.abort();
+    show(session, &finalized.result);
+    exit_of(&finalized.result)
+}
+
+fn show(session: &Session, result: &ToolCallResult) {
+    if session.output.json {
+        session.output.json(result);
+    } else if result.is_error {
+        output::say(&output::readable(&result.content));
+    } else {
+        session.output.text(&output::readable(&result.content));
+    }
+}
+
+/// The exit code for a result: 2 for what the caller did wrong, 1 for every other failure.
+fn exit_of(result: &ToolCallResult) -> Exit {
+    match result.error.as_ref().map(|error| error.kind) {
+        None if result.is_error => Exit::Failed,
+        None => Exit::Done,
+        Some(
+            ErrorKind::UnknownTool
+            | ErrorKind::InvalidJson
+            | ErrorKind::InvalidArguments
+            | ErrorKind::Rejected,
+        ) => Exit::WrongUsage,
+        Some(_) => Exit::Failed,
+    }
+}
+
+/// The arguments' text: given, from a file, from standard input, or none.
+fn read(arguments: Option<&str>) -> Result<String, CommandError> {
+    match arguments {
+        None => Ok(String::new()),
+        Some("-") => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).map_err(CommandError::usage)?;
+            Ok(text)
+        }
+        Some(argument) => match argument.strip_prefix('@') {
+            Some(path) => fs::read_to_string(path).map_err(CommandError::usage),
+            None => Ok(argument.to_owned()),
+        },
+    }
+}

@@ -1,0 +1,92 @@
+//! What programs read with `--json`: keys in camelCase, absent rather than null. Keys may be
+//! added, never renamed.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::ids::{GenerationNumber, PluginName};
+use crate::registry::{PluginStatus, Registry, ToolEntry};
+use crate::tool::{Isolation, Origin};
+
+/// Answer of `list`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct List {
+    pub(super) schema_version: u32,
+    /// The tools that can be called, in R3's order, then those that can't.
+    pub(super) tools: Vec<ListedTool>,
+    pub(super) plugins: Vec<PluginStatus>,
+}
+
+/// How a tool stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum ToolState {
+    Ready,
+    Unavailable,
+    Conflicted,
+}
+
+/// One tool of `list`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListedTool {
+    pub(super) name: String,
+    pub(super) label: String,
+    pub(super) description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) plugin: Option<PluginName>,
+    pub(super) origin: Origin,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) server: Option<String>,
+    pub(super) isolation: Isolation,
+    pub(super) generation: GenerationNumber,
+    pub(super) state: ToolState,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
+    pub(super) in_flight: u64,
+}
+
+/// Answer of `new`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Made {
+    pub(super) path: PathBuf,
+    #[serde(rename = "crate", skip_serializing_if = "Option::is_none")]
+    pub(super) package: Option<String>,
+}
+
+impl List {
+    pub(super) fn of(registry: &Registry) -> Self {
+        let table = registry.table();
+        let there = table.entries().iter().map(|entry| match entry.schema() {
+            Ok(_) => ListedTool::of(entry, ToolState::Ready, None),
+            Err(error) => ListedTool::of(entry, ToolState::Unavailable, Some(error.to_string())),
+        });
+        let lost = table.conflicts().iter().map(|conflict| {
+            let reason = format!("{} already has a tool of that name", conflict.winner);
+            ListedTool::of(&conflict.entry, ToolState::Conflicted, Some(reason))
+        });
+        Self { schema_version: 1, tools: there.chain(lost).collect(), plugins: registry.plugins() }
+    }
+}
+
+impl ListedTool {
+    fn of(entry: &ToolEntry, state: ToolState, reason: Option<String>) -> Self {
+        let spec = entry.spec();
+        Self {
+            name: spec.name.clone(),
+            label: spec.label.clone(),
+            description: spec.description.clone(),
+            plugin: entry.plugin().cloned(),
+            origin: entry.origin(),
+            server: None,
+            isolation: entry.isolation(),
+            generation: entry.generation(),
+            state,
+            reason,
+            in_flight: entry.in_flight(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `toolsmith dev`: build, load, watch, and answer commands, one a line.
+//!
+//! On a terminal it prompts; from a pipe it reads. Commands run one after the other, the first one
+//! when everything was looked at once. A command looks at the plugins folder before it runs, so
+//! what was saved before it was given counts.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+use super::progress::Quiet;
+use super::session::Session;
+use super::{CommandError, Exit, call, list, output, schema};
+use crate::ids::PluginName;
+use crate::registry::Scope;
+
+pub(super) async fn run(session: &Session) -> Result<Exit, CommandError> {
+    session.refresh(Scope::All).await?;
+    let _watch = session.caller.registry().watch(Arc::new(Quiet)).map_err(CommandError::failed)?;
+    let interactive = std::io::stdin().is_terminal();
+    if interactive && !session.output.json {
+        list::show(session);
+        output::say("Commands: list, call NAME [JSON], schema NAME, reload [CRATE], quit");
+    }
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    loop {
+        if interactive {
+            output::prompt();
+        }
+        match lines.next_line().await {
+            Ok(Some(line)) => match Line::parse(&line) {
+                Line::Quit => break,
+                command => answer(session, command).await,
+            },
+            Ok(None) => break,
+            Err(error) => output::complain("the line is not readable", &error.to_string()),
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// One line of input.
+#[derive(Debug, PartialEq, Eq)]
+enum Line<'a> {
+    Nothing,
+    List,
+    Call { name: &'a str, arguments: &'a str },
+    Schema { name: &'a str, format: &'a str },
+    Reload { plugin: &'a str },
+    Quit,
+    Unknown(&'a str),
+}
+
+impl<'a> Line<'a> {
+    fn parse(line: &'a str) -> Self {
+        let line = line.trim();
+        let word = |text: &'a str| match text.split_once(char::is_whitespace) {
+            Some((word, rest)) => (word, rest.trim_start()),
+            None => (text, ""),
+        };
+        let (command, rest) = word(line);
+        let (first, behind) = word(rest);
+        match command {
+            "" => Self::Nothing,
+            _ if command.starts_with('#') => Self::Nothing,
+            "list" if rest.is_empty() => Self::List,
+            "call" if !first.is_empty() => Self::Call { name: first, arguments: behind },
+            "schema" if !first.is_empty() => Self::Schema { name: first, format: behind },
+            "reload" => Self::Reload { plugin: rest },
+            "quit" if rest.is_empty() => Self::Quit,
+            _ => Self::Unknown(line),
+        }
+    }
+}
+
+async fn answer(session: &Session, command: Line<'_>) {
+    let answered = match command {
+        Line::Nothing | Line::Quit => Ok(()),
+        Line::Unknown(line) => Err(CommandError::usage(format!(
+            "unknown command `{line}`; there are: list, call NAME [JSON], schema NAME [FORMAT], reload [CRATE], quit"
+        ))),
+        Line::List => session.refresh(Scope::All).await.map(|()| list::show(session)),
+        Line::Call { name, arguments } => match session.refresh_known(name).await {
+            Ok(()) => {
+                call::make(session, name, arguments.to_owned()).await;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        },
+        Line::Schema { name, format } => show_schema(session, name, format).await,
+        Line::Reload { plugin: "" } => session.refresh(Scope::Forced).await,
+        Line::Reload { plugin } => reload(session, &PluginName::new(plugin)).await,
+    };
+    if let Err(CommandError { message, hint, .. }) = answered {
+        output::complain(&message, hint.as_deref().unwrap_or_default());
+    }
+}
+
+async fn show_schema(session: &Session, name: &str, format: &str) -> Result<(), CommandError> {
+    let format = if format.is_empty() { "mcp" } else { format };
+    let format = schema::Format::from_str(format, false).map_err(|_| {
+        let known: Vec<String> = schema::Format::value_variants()
+            .iter()
+            .filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        CommandError::usage(format!("unknown format `{format}`; there are: {}", known.join(", ")))
+    })?;
+    session.refresh_known(name).await?;
+    schema::show(session, Some(name), format).map(|_| ())
+}
+
+async fn reload(session: &Session, plugin: &PluginName) -> Result<(), CommandError> {
+    session.refresh(Scope::All).await?;
+    let known = session.caller.registry().plugins();
+    if known.iter().any(|status| status.name == *plugin) {
+        return Ok(());
+    }
+    let names: Vec<String> = known.iter().map(|status| status.name.to_string()).collect();
+    Err(CommandError::usage(format!("no plugin `{plugin}`; there are: {}", names.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_pipe_contract() {
+        let check = |line, expected| assert_eq!(Line::parse(line), expected, "{line}");
+        check("", Line::Nothing);
+        check("  # call x", Line::Nothing);
+        check("list", Line::List);
+        check("call a {\"x\": 1} ", Line::Call { name: "a", arguments: "{\"x\": 1}" });
+        check("call a", Line::Call { name: "a", arguments: "" });
+        check("schema a mcp", Line::Schema { name: "a", format: "mcp" });
+        check("reload", Line::Reload { plugin: "" });
+        check("reload get-time", Line::Reload { plugin: "get-time" });
+        check("quit", Line::Quit);
+        check("call", Line::Unknown("call"));
+        check("dance now", Line::Unknown("dance now"));
+    }
+}

@@ -1,0 +1,54 @@
+//! `toolsmith list`: the tools in order, and the plugins with their state.
+
+use std::fmt::Write;
+
+use super::contract::List;
+use super::session::Session;
+use super::{CommandError, Exit};
+use crate::registry::Scope;
+
+pub(super) async fn run(session: &Session) -> Result<Exit, CommandError> {
+    session.refresh(Scope::All).await?;
+    show(session);
+    Ok(Exit::Done)
+}
+
+/// Prints the list as it is now.
+pub(super) fn show(session: &Session) {
+    let list = List::of(session.caller.registry());
+    if session.output.json {
+        session.output.json(&list);
+    } else {
+        session.output.text(&readable(&list));
+    }
+}
+
+fn readable(list: &List) -> String {
+    let mut text = String::from("Tools:");
+    for tool in &list.tools {
+        let first = tool.description.lines().next().unwrap_or_default();
+        _ = write!(text, "\n  {}: {} — {first}", tool.name, tool.label);
+        if let Some(reason) = &tool.reason {
+            _ = write!(text, "\n    not callable: {reason}");
+        }
+    }
+    if list.tools.is_empty() {
+        text.push_str("\n  (none)");
+    }
+    text.push_str("\nPlugins:");
+    for plugin in &list.plugins {
+        let state = serde_json::to_value(plugin.state).unwrap_or_default();
+        let state = state.as_str().unwrap_or_default();
+        _ = write!(text, "\n  {}: {state}, generation {}", plugin.name, plugin.generation);
+        if plugin.mapped_images > 1 {
+            _ = write!(text, ", {} libraries mapped", plugin.mapped_images);
+        }
+        if let Some(reason) = &plugin.reason {
+            _ = write!(text, "\n    {reason}");
+        }
+    }
+    if list.plugins.is_empty() {
+        text.push_str("\n  (none)");
+    }
+    text
+}

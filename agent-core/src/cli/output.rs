@@ -1,0 +1,111 @@
+//! What people and programs read: one writer for the real stdout, one for complaints.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+use tool_sdk::Content;
+
+/// The stdout that the process was started with.
+pub(super) struct Output {
+    /// A mutex, since events and answers may be written from different threads.
+    writer: Mutex<Box<dyn Write + Send>>,
+    pub(super) json: bool,
+}
+
+impl Output {
+    pub(super) fn new(writer: Box<dyn Write + Send>, json: bool) -> Self {
+        Self { writer: Mutex::new(writer), json }
+    }
+
+    /// One text and a newline.
+    pub(super) fn text(&self, text: &str) {
+        self.write(text);
+    }
+
+    /// One JSON value and a newline.
+    pub(super) fn json(&self, value: &impl Serialize) {
+        match serde_json::to_string(value) {
+            Ok(text) => self.write(&text),
+            Err(error) => complain("an answer is no JSON", &error.to_string()),
+        }
+    }
+
+    fn write(&self, text: &str) {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = writeln!(writer, "{text}").and_then(|()| writer.flush());
+        // A reader that went away wants no more; there is nobody to tell.
+        if let Err(error) = written
+            && error.kind() != io::ErrorKind::BrokenPipe
+        {
+            complain("the answer could not be written", &error.to_string());
+        }
+    }
+}
+
+/// One line to stderr, and what to do next on a line of its own.
+pub(super) fn complain(message: &str, hint: &str) {
+    let label = if io::stderr().is_terminal() { "\x1b[1;31merror\x1b[0m" } else { "error" };
+    say(&format!("{label}: {message}"));
+    if !hint.is_empty() {
+        say(&format!("  {hint}"));
+    }
+}
+
+/// One line to stderr.
+#[expect(clippy::print_stderr, reason = "the one place where the command speaks to people")]
+pub(super) fn say(line: &str) {
+    eprintln!("{line}");
+}
+
+/// The prompt of the console.
+pub(super) fn prompt() {
+    let mut stderr = io::stderr().lock();
+    // A terminal that went away needs no prompt.
+    drop(stderr.write_all(b"> ").and_then(|()| stderr.flush()));
+}
+
+/// A result as people read it: text as it is, anything else as one line.
+pub(super) fn readable(content: &[Content]) -> String {
+    let blocks: Vec<String> = content.iter().map(block).collect();
+    blocks.join("\n")
+}
+
+fn block(content: &Content) -> String {
+    match content {
+        Content::Text { text } => text.clone(),
+        Content::Image { data, mime_type } => format!("[image {mime_type}, {}]", decoded_size(data)),
+        Content::Audio { data, mime_type } => format!("[audio {mime_type}, {}]", decoded_size(data)),
+        Content::Resource { resource } => {
+            let kind = resource.mime_type.as_deref().unwrap_or("unknown type");
+            format!("[resource {}, {kind}]", resource.uri)
+        }
+        _ => "[content of a kind that this version does not know]".to_owned(),
+    }
+}
+
+/// How much base64 text decodes to.
+fn decoded_size(base64: &str) -> String {
+    let padding = base64.bytes().rev().take_while(|byte| *byte == b'=').count();
+    match (base64.len() / 4 * 3).saturating_sub(padding) {
+        bytes @ 0..1000 => format!("{bytes} B"),
+        bytes @ 1000..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
+        bytes => format!("{} MB", bytes.div_ceil(1_000_000)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_other_than_text_are_one_line() {
+        let content = [
+            Content::text("a\nb"),
+            Content::image("A".repeat(16_000), "image/png"),
+            Content::resource("file:///x", "y"),
+        ];
+        let text = "a\nb\n[image image/png, 12 kB]\n[resource file:///x, unknown type]";
+        assert_eq!(readable(&content), text);
+    }
+}

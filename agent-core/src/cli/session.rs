@@ -1,0 +1,162 @@
+//! What a command works with: the project, its configuration, the registry, a caller.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::output::{self, Output};
+use super::progress::Bar;
+use super::streams::{Capture, Speaker, capture};
+use super::{CommandError, Global, log};
+use crate::build::{Builder, BuilderOptions};
+use crate::call::Caller;
+use crate::config::{Config, Project, find_project};
+use crate::event::{Emitter, Event, EventKind};
+use crate::json_text::spaced;
+use crate::registry::{Registry, RegistryOptions, Scope};
+
+/// Everything that a command needs.
+pub(super) struct Session {
+    pub(super) global: Global,
+    pub(super) caller: Caller,
+    pub(super) output: Output,
+    pub(super) speaker: Speaker,
+    bar: Bar,
+    /// Taken at the end, so that the last printed lines reach the log.
+    capture: Mutex<Option<Capture>>,
+}
+
+/// Folders and configuration, without anything that runs.
+pub(super) struct Place {
+    pub(super) plugins: PathBuf,
+    pub(super) state: PathBuf,
+    pub(super) config: Config,
+}
+
+impl Place {
+    /// The project that the flags name, or that the current folder lies in.
+    pub(super) fn find(global: &Global) -> Result<Self, CommandError> {
+        let here = std::env::current_dir().map_err(CommandError::failed)?;
+        let project = find_project(&here);
+        let named = global.plugins.clone().map(std::path::absolute).transpose();
+        let plugins = named
+            .map_err(CommandError::usage)?
+            .or_else(|| project.as_ref().map(|project| project.plugins.clone()))
+            .unwrap_or_else(|| here.join("plugins"));
+        let file = global.config.clone().or_else(|| config_for(project, &plugins));
+        let config = match file {
+            None => Config::default(),
+            Some(file) => Config::load(&file).map_err(|error| {
+                let hint = error.hint();
+                CommandError::usage(error).with_hint(hint)
+            })?,
+        };
+        let state = config
+            .state_dir(&plugins, &|name| std::env::var(name).ok())
+            .map_err(CommandError::usage)?;
+        Ok(Self { plugins, state, config })
+    }
+}
+
+/// The project's configuration, if its plugins are the ones that are used.
+fn config_for(project: Option<Project>, plugins: &std::path::Path) -> Option<PathBuf> {
+    project.filter(|project| project.plugins == plugins).and_then(|project| project.config)
+}
+
+impl Session {
+    /// Opens the project. Nothing is built or loaded yet.
+    pub(super) fn open(global: Global) -> Result<Self, CommandError> {
+        let Place { plugins, state, config } = Place::find(&global)?;
+        if !plugins.is_dir() {
+            let text = format!("there is no plugins folder `{}`", plugins.display());
+            let hint = "`toolsmith new NAME` makes one with a first plugin, --plugins DIR names another";
+            return Err(CommandError::usage(text).with_hint(hint.to_owned()));
+        }
+        log::start(&state, global.quiet, global.verbose);
+        let speaker = Speaker::default();
+        let capture = capture(speaker.clone()).map_err(CommandError::failed)?;
+        let real = capture.real().map_err(CommandError::failed)?;
+        let output = Output::new(Box::new(real), global.json);
+        let builder = if global.no_build { None } else { Some(builder(&plugins, &state)?) };
+        let bar = Bar::new(!global.quiet && std::io::stderr().is_terminal());
+        let quiet = global.quiet;
+        let events = Emitter::new(vec![Box::new(move |event: &Arc<Event>| report(event, quiet))]);
+        let options = RegistryOptions { plugins, state };
+        let registry =
+            Registry::open(options, builder, events.clone()).map_err(CommandError::failed)?;
+        let caller = Caller::new(registry, events).with_tool_timeouts(timeouts(&config));
+        Ok(Self { global, caller, output, speaker, bar, capture: Mutex::new(Some(capture)) })
+    }
+
+    /// Brings the tools to what the plugins folder says.
+    pub(super) async fn refresh(&self, scope: Scope<'_>) -> Result<(), CommandError> {
+        let done = self.caller.registry().refresh(scope, &self.bar).await;
+        self.bar.clear();
+        done.map_err(CommandError::failed)
+    }
+
+    /// Brings one tool to what the plugins folder says, touching as few plugins as possible.
+    pub(super) async fn refresh_for(&self, tool: &str) -> Result<(), CommandError> {
+        let done = self.caller.registry().refresh_for(tool, &self.bar).await;
+        self.bar.clear();
+        done.map_err(CommandError::failed)
+    }
+
+    /// Brings the plugin of a known tool up to date, or every plugin for an unknown one.
+    pub(super) async fn refresh_known(&self, tool: &str) -> Result<(), CommandError> {
+        let table = self.caller.registry().table();
+        match table.get(tool).map(|entry| entry.plugin().cloned()) {
+            Some(Some(plugin)) => self.refresh(Scope::Only(&plugin)).await,
+            Some(None) => Ok(()),
+            None => self.refresh(Scope::All).await,
+        }
+    }
+
+    /// Gives stdout back and lets the last printed lines reach the log.
+    pub(super) fn close(&self) {
+        drop(self.capture.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+fn builder(plugins: &std::path::Path, state: &std::path::Path) -> Result<Arc<Builder>, CommandError> {
+    let target = std::env::var_os("TOOLSMITH_TARGET").map_or_else(
+        || plugins.parent().unwrap_or(plugins).join("target/toolsmith"),
+        PathBuf::from,
+    );
+    let target = target.join("trusted");
+    let mut options = BuilderOptions::new(plugins.to_owned(), state.to_owned(), target);
+    options.colour = std::io::stderr().is_terminal();
+    Builder::new(options).map_err(CommandError::failed)
+}
+
+fn timeouts(config: &Config) -> BTreeMap<String, Duration> {
+    let tools = config.tools.iter();
+    tools.filter_map(|(name, tool)| Some((name.clone(), tool.timeout?))).collect()
+}
+
+/// Tells a person what happens, on stderr.
+fn report(event: &Event, quiet: bool) {
+    match &event.kind {
+        EventKind::ToolExecutionUpdate { partial_result, .. } if !quiet => {
+            output::say(&partial_text(partial_result));
+        }
+        EventKind::BuildEnd { plugin, ok: false, diagnostics, .. } => {
+            output::say(diagnostics.as_deref().unwrap_or_default().trim_end());
+            output::complain(&format!("`{plugin}` was not built"), "what it served before goes on");
+        }
+        EventKind::BuildEnd { plugin, ok: true, duration_ms, .. } if !quiet => {
+            output::say(&format!("built {plugin} in {duration_ms} ms"));
+        }
+        _ => {}
+    }
+}
+
+/// A partial result on one line: `{"status": "…"}` is what most tools send.
+fn partial_text(partial: &serde_json::Value) -> String {
+    match partial {
+        serde_json::Value::String(text) => text.clone(),
+        other => spaced(other),
+    }
+}

@@ -1,0 +1,86 @@
+//! Keeps the real stdout clean: whatever plugins print goes to the host's log, under the name of
+//! the plugin that was at work.
+//!
+//! Descriptor 1 is pointed at a pipe before the first library is mapped; the real stdout is moved
+//! aside. A thread reads the pipe line by line, so a plugin that prints never waits for anyone but
+//! that thread.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::pipe::{PipeFlags, pipe_with};
+
+/// How long the end of the process waits for the last lines.
+const LAST_LINES: Duration = Duration::from_millis(300);
+
+/// The name under which printed lines are logged.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Speaker(Arc<Mutex<Option<String>>>);
+
+impl Speaker {
+    /// From now on this plugin is at work.
+    pub(super) fn set(&self, plugin: &str) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(plugin.to_owned());
+    }
+
+    fn name(&self) -> String {
+        let name = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        name.unwrap_or_else(|| "unknown".to_owned())
+    }
+}
+
+/// The redirection, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Capture {
+    real: File,
+    ended: Receiver<()>,
+}
+
+/// Moves the real stdout aside.
+pub(super) fn capture(speaker: Speaker) -> io::Result<Capture> {
+    io::stdout().flush()?;
+    let real = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+    rustix::stdio::dup2_stdout(&writer)?;
+    let (end, ended) = channel();
+    std::thread::Builder::new().name("stdout-capture".to_owned()).spawn(move || {
+        forward(File::from(reader), &speaker);
+        drop(end);
+    })?;
+    Ok(Capture { real, ended })
+}
+
+fn forward(reader: File, speaker: &Speaker) {
+    let mut reader = BufReader::new(reader);
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+        let text = String::from_utf8_lossy(&line);
+        let (plugin, text) = (speaker.name(), text.trim_end());
+        tracing::info!(target: "plugin", plugin, origin = "stdout", "{text}");
+        line.clear();
+    }
+}
+
+impl Capture {
+    /// A writer to the real stdout.
+    pub(super) fn real(&self) -> io::Result<File> {
+        self.real.try_clone()
+    }
+}
+
+impl Drop for Capture {
+    /// Gives descriptor 1 back and waits for the last lines. A child process of a tool may hold
+    /// the pipe open for longer; its lines are lost.
+    fn drop(&mut self) {
+        drop(io::stdout().flush());
+        if rustix::stdio::dup2_stdout(&self.real).is_ok() {
+            let ended = self.ended.recv_timeout(LAST_LINES);
+            if ended == Err(RecvTimeoutError::Timeout) {
+                tracing::debug!("something still holds the captured stdout");
+            }
+        }
+    }
+}

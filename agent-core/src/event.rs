@@ -1,0 +1,246 @@
+//! What happens, as data: calls, builds, changes of the tool table, turns of an agent.
+//!
+//! An [`Emitter`] numbers events and hands them to any number of sinks. Preset arguments appear
+//! in no event: they are added behind the point where events are made.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use tool_sdk::ErrorKind;
+
+use crate::ids::{GenerationNumber, PluginName};
+use crate::message::Message;
+use crate::tool::{Change, ToolCallResult};
+
+/// One event. `seq` rises by one from event to event of the same emitter.
+#[derive(Clone, Debug, Serialize)]
+pub struct Event {
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+    /// Number of the event, from 1.
+    pub seq: u64,
+    /// When it happened; RFC 3339 in UTC with milliseconds in JSON.
+    #[serde(serialize_with = "rfc3339")]
+    pub time: SystemTime,
+}
+
+fn rfc3339<S: Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
+    let time = jiff::Timestamp::try_from(*time).map_err(serde::ser::Error::custom)?;
+    serializer.collect_str(&format_args!("{time:.3}"))
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A call ended before its tool ran.
+    ToolCallRejected {
+        /// Id of the call.
+        tool_call_id: String,
+        /// The name that was called.
+        tool_name: String,
+        /// The arguments, where they could be read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        args: Option<Arc<Value>>,
+        /// Why.
+        kind: ErrorKind,
+        /// Why, for the model.
+        message: String,
+    },
+    /// A tool starts.
+    ToolExecutionStart {
+        /// Id of the call.
+        tool_call_id: String,
+        /// Name of the tool.
+        tool_name: String,
+        /// The arguments that it gets.
+        args: Arc<Value>,
+        /// What was changed in the arguments that were sent.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<Change>,
+        /// Generation of the tool.
+        generation: GenerationNumber,
+    },
+    /// A running tool reports a partial result.
+    ToolExecutionUpdate {
+        /// Id of the call.
+        tool_call_id: String,
+        /// Name of the tool.
+        tool_name: String,
+        /// The arguments that it got.
+        args: Arc<Value>,
+        /// The partial result.
+        partial_result: Value,
+    },
+    /// A tool ended.
+    ToolExecutionEnd {
+        /// Id of the call.
+        tool_call_id: String,
+        /// Name of the tool.
+        tool_name: String,
+        /// The result.
+        result: Arc<ToolCallResult>,
+        /// Whether it failed.
+        is_error: bool,
+        /// How long it took.
+        duration_ms: u64,
+    },
+    /// An agent starts to work on what it was told.
+    AgentStart,
+    /// One round of asking the model begins.
+    TurnStart,
+    /// A message begins.
+    MessageStart {
+        /// The message so far.
+        message: Message,
+    },
+    /// A message grows.
+    MessageUpdate {
+        /// The message so far.
+        message: Message,
+    },
+    /// A message is complete.
+    MessageEnd {
+        /// The message.
+        message: Message,
+    },
+    /// A round is over, its calls answered.
+    TurnEnd,
+    /// An agent is done. Exactly one for each [`Self::AgentStart`].
+    AgentEnd {
+        /// Why.
+        reason: EndReason,
+        /// The sum of what calls and messages cost, where it is numbers.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        usage: Option<Value>,
+    },
+    /// A plugin's build starts.
+    BuildStart {
+        /// The plugin.
+        plugin: PluginName,
+    },
+    /// A plugin's build ended.
+    BuildEnd {
+        /// The plugin.
+        plugin: PluginName,
+        /// Whether there is a library.
+        ok: bool,
+        /// How long it took.
+        duration_ms: u64,
+        /// What the compiler said, as it says it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        diagnostics: Option<String>,
+    },
+    /// The table of tools is another one.
+    ToolsChanged {
+        /// Names that are new.
+        added: Vec<String>,
+        /// Names that are gone.
+        removed: Vec<String>,
+        /// Names whose tool is another one.
+        changed: Vec<ChangedTool>,
+        /// Plugins that could not be taken over; what they served before goes on.
+        failed: Vec<FailedPlugin>,
+    },
+}
+
+/// A tool that was replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangedTool {
+    /// Its name.
+    pub name: String,
+    /// What became of its input schema.
+    pub schema: SchemaChange,
+}
+
+/// What became of a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum SchemaChange {
+    /// It is the same.
+    Same,
+    /// Calls that were valid still are.
+    Compatible,
+    /// Calls that were valid may not be any more.
+    Breaking,
+}
+
+/// A plugin that could not be taken over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedPlugin {
+    /// Its name.
+    pub plugin: PluginName,
+    /// Why.
+    pub reason: String,
+}
+
+/// Why an agent ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum EndReason {
+    /// The model gave its final answer.
+    Final,
+    /// A tool ended the loop.
+    Terminated,
+    /// The limit of rounds was reached.
+    MaxIterations,
+    /// It was aborted.
+    Aborted,
+    /// The model could not be asked.
+    Error,
+}
+
+/// Takes events. Must not block: a slow reader belongs behind a channel of its own.
+pub trait EventSink: Send + Sync + 'static {
+    /// Takes one event.
+    fn event(&self, event: &Arc<Event>);
+}
+
+impl<F: Fn(&Arc<Event>) + Send + Sync + 'static> EventSink for F {
+    fn event(&self, event: &Arc<Event>) {
+        self(event);
+    }
+}
+
+/// Numbers events and hands them out. Clones share sinks and numbers.
+#[derive(Clone, Default)]
+pub struct Emitter(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    sinks: Vec<Box<dyn EventSink>>,
+    last: AtomicU64,
+}
+
+impl Emitter {
+    /// An emitter to these sinks.
+    pub fn new(sinks: Vec<Box<dyn EventSink>>) -> Self {
+        Self(Arc::new(Inner { sinks, last: AtomicU64::new(0) }))
+    }
+
+    /// Hands out what happened. Nothing is made where nobody listens.
+    pub fn emit(&self, kind: impl FnOnce() -> EventKind) {
+        if self.0.sinks.is_empty() {
+            return;
+        }
+        let seq = self.0.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let event = Arc::new(Event { kind: kind(), seq, time: SystemTime::now() });
+        for sink in &self.0.sinks {
+            sink.event(&event);
+        }
+    }
+}
+
+impl fmt::Debug for Emitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Emitter").field("sinks", &self.0.sinks.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,62 @@
+//! JSON as the text that models see: one blank behind `,` and `:`, as Python prints it (R16).
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::ser::{Formatter, Serializer};
+
+/// The value on one line with `", "` and `": "`; key order and every character kept.
+pub fn spaced(value: &Value) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut bytes, Spaced);
+    // Writing a value into memory has no way to fail.
+    if value.serialize(&mut serializer).is_err() {
+        return value.to_string();
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| value.to_string())
+}
+
+/// Cuts a text behind `limit` characters, with an ellipsis.
+pub fn shortened(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { to.write_all(b", ") }
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { to.write_all(b", ") }
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
+        to.write_all(b": ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn r16_spacing_is_that_of_python() {
+        let value = json!({"b": [1, 2.5, null], "a": {"ü": "x\n"}, "e": {}, "f": []});
+        let text = r#"{"b": [1, 2.5, null], "a": {"ü": "x\n"}, "e": {}, "f": []}"#;
+        assert_eq!(spaced(&value), text);
+    }
+
+    #[test]
+    fn shortening_counts_characters() {
+        assert_eq!(shortened("äöü", 3), "äöü");
+        assert_eq!(shortened("äöü", 2), "äö…");
+    }
+}

@@ -1,0 +1,33 @@
+//! The host of toolsmith: loads plugins of tools, keeps them current while they are edited, and
+//! takes a model's calls through prepare → execute → finalize.
+//!
+//! # The ladder
+//!
+//! A module uses only modules of lower rungs.
+//!
+//! | rung | modules | what they own |
+//! |---|---|---|
+//! | 1 | [`ids`], [`limits`], [`abort`], [`json_text`], [`config`] | plain values |
+//! | 2 | [`tool`], [`message`], [`event`] | one callable tool; what is said; what happens |
+//! | 3 | [`plugin`] | a library file → tools |
+//! | 5 | [`build`] | a crate → a library file |
+//! | 6 | [`registry`] | which tools exist now |
+//! | 7 | [`call`] | prepare → execute → finalize |
+//! | 8 | [`format`] | one definition, many dialects |
+//! | 12 | [`cli`] | the command, behind the feature `cli` |
+
+pub mod abort;
+pub mod build;
+pub mod call;
+#[cfg(feature = "cli")]
+pub mod cli;
+pub mod config;
+pub mod event;
+pub mod format;
+pub mod ids;
+pub mod json_text;
+pub mod limits;
+pub mod message;
+pub mod plugin;
+pub mod registry;
+pub mod tool;

@@ -1,0 +1,70 @@
+//! Every limit the host sets by itself, each with its reason.
+//!
+//! Owns the numbers. Does not own the places that enforce them, nor limits that a person sets in
+//! `toolsmith.toml` or an author on a tool: those replace the defaults found here.
+
+use std::time::Duration;
+
+/// How long a call may run where neither the tool nor the configuration says otherwise.
+pub const TOOL_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// How long a `prepare` or `validate` hook may run; a hook looks at arguments and does no work.
+pub const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Longest text of one result that is shown to a model; the rest is cut, and the text says so.
+pub const RESULT_TEXT: usize = 256 * 1024;
+
+/// Longest arguments of one call, in bytes of JSON text.
+pub const ARGUMENT_TEXT: usize = 16 * 1024 * 1024;
+
+/// Deepest nesting of arrays and objects in arguments, so that no walk over them runs out of stack.
+pub const ARGUMENT_DEPTH: usize = 128;
+
+/// Threads of the tool pool that may be at work at once; a call beyond them waits for a free one.
+pub const POOL_THREADS: usize = 64;
+
+/// How long a thread of the tool pool waits for another call before it ends.
+pub const POOL_IDLE: Duration = Duration::from_secs(10);
+
+/// Threads that calls of one plugin may leave hanging; its next calls are refused until one ends.
+pub const HUNG_THREADS: usize = 8;
+
+/// How long an `inline` tool may hold its caller's thread before it is demoted to the pool.
+pub const INLINE_BUDGET: Duration = Duration::from_millis(10);
+
+/// How long the drained generation of a plugin may take to close its state and its runtime.
+pub const RETIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the process waits at its end for calls that still run.
+pub const EXIT_GRACE: Duration = Duration::from_secs(1);
+
+/// Libraries of one plugin that may stay mapped after they were replaced (`max_images`).
+pub const RETIRED_IMAGES: usize = 200;
+
+/// Size of the retired libraries of one plugin, in bytes, at which it leaves the host's process.
+pub const RETIRED_IMAGE_BYTES: u64 = 200 * 1000 * 1000;
+
+/// How long one build may take, waiting for another builder included.
+pub const BUILD_TIME: Duration = Duration::from_mins(10);
+
+/// How long cargo's output is read after cargo itself has ended: a process that a build script
+/// left behind may hold the pipes open for ever.
+pub const BUILD_OUTPUT_GRACE: Duration = Duration::from_millis(500);
+
+/// Lines of cargo's own words that are kept for a failure that brings no diagnostics.
+pub const BUILD_OUTPUT_LINES: usize = 40;
+
+/// Longest line of a build's output; a longer one is cut there.
+pub const BUILD_OUTPUT_LINE: usize = 16 * 1024 * 1024;
+
+/// How often a builder that waits for another process asks whether it is done.
+pub const BUILD_LOCK_POLL: Duration = Duration::from_millis(50);
+
+/// Files of one folder that count as inputs of a build; a larger folder is no source folder.
+pub const BUILD_TREE_FILES: usize = 20_000;
+
+/// Longest name of a crate, a tool or a server, in bytes: what every provider accepts as a name.
+pub const NAME_LENGTH: usize = 64;
+
+/// Steps that a pattern with look-around may take on one value; patterns without it are linear.
+pub const PATTERN_STEPS: usize = 100_000;

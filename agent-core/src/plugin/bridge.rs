@@ -1,0 +1,418 @@
+//! A tool's record on the other side of the border → [`HostTool`].
+//!
+//! A plain `fn` is called on a thread of the pool, an `async fn` is started on its plugin's own
+//! runtime and answers through a port, an `inline` tool is called on the spot until it once takes
+//! too long.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use abi_stable::prefix_type::PrefixTypeTrait;
+use abi_stable::std_types::RStr;
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tool_sdk::abi::{
+    CallPort, CallTarget, HostServices, HostTable, HostTableRef, Invocation, LogLevel,
+    PluginModuleRef, Reply, Status, TaskId, ToolIndex,
+};
+use tool_sdk::panic::PanicReport;
+use tool_sdk::tool::ToolDescription;
+use tool_sdk::{ErrorKind, ToolError, ToolResult};
+
+use super::lease::Generation;
+use super::pool::{OwnerId, PoolError, ToolPool};
+use super::store::StoredLibrary;
+use super::{PluginError, load};
+use crate::abort::AbortSignal;
+use crate::ids::{GenerationNumber, PluginName, is_tool_name};
+use crate::limits;
+use crate::tool::{BoxFuture, Execution, HostTool, ProgressSink, ToolSpec};
+
+/// A plugin whose tools can be called.
+#[derive(Debug)]
+pub struct LoadedPlugin {
+    /// Counts its calls.
+    pub generation: Arc<Generation>,
+    /// Its tools, by name in byte order.
+    pub tools: Vec<Arc<PluginTool>>,
+    /// Size of its image in bytes.
+    pub image_size: u64,
+}
+
+/// Loads a stored library and takes its tools over. Blocks: it runs the library's constructors.
+///
+/// `package` is the package whose tools it serves; a library may contain tools of crates that it
+/// merely depends on.
+pub fn load_plugin(
+    library: &StoredLibrary,
+    plugin: &PluginName,
+    package: &str,
+    number: GenerationNumber,
+    pool: &ToolPool,
+) -> Result<LoadedPlugin, PluginError> {
+    let module = load::load(library)?;
+    let introduction = Introduction { module };
+    introduction.connect(plugin)?;
+    introduction.check_panics()?;
+    let tools = introduction.describe()?;
+    check_markers(&library.judgement.markers, &tools)?;
+    let own = own_tools(tools, package)?;
+    let generation = Generation::new(plugin.clone(), number, library.hash, move || {
+        retire_elsewhere(module);
+    });
+    let owner = next_owner();
+    let tools = own.into_iter().map(|(index, tool)| {
+        Arc::new(PluginTool {
+            spec: spec(&tool),
+            index,
+            is_async: tool.is_async,
+            inline: AtomicBool::new(tool.inline),
+            module,
+            plugin: plugin.clone(),
+            owner,
+            pool: pool.clone(),
+        })
+    });
+    Ok(LoadedPlugin { generation, tools: tools.collect(), image_size: library.size })
+}
+
+fn next_owner() -> OwnerId {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A drained generation closes on a thread of its own: it may wait for what it abandoned.
+fn retire_elsewhere(module: PluginModuleRef) {
+    let deadline = u64::try_from(limits::RETIRE_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
+    let started = std::thread::Builder::new()
+        .name("plugin-retire".to_owned())
+        .spawn(move || module.retire()(deadline));
+    if let Err(error) = started {
+        tracing::warn!(%error, "no thread to retire a plugin on; its runtime stays");
+    }
+}
+
+/// The first conversation with a loaded library.
+struct Introduction {
+    module: PluginModuleRef,
+}
+
+impl Introduction {
+    fn connect(&self, plugin: &PluginName) -> Result<(), PluginError> {
+        let services = HostServices::new(plugin.as_str(), host_table());
+        value("connect", self.module.connect()(services)).map(drop)
+    }
+
+    fn check_panics(&self) -> Result<(), PluginError> {
+        let reply = self.module.panic_on_purpose()();
+        if reply.status == Status::PANIC {
+            return Ok(());
+        }
+        let reason = "a panic on purpose was not reported".to_owned();
+        Err(PluginError::Failed { step: "panic_on_purpose", reason })
+    }
+
+    fn describe(&self) -> Result<Vec<ToolDescription>, PluginError> {
+        let json = value("describe", self.module.describe()())?;
+        serde_json::from_str(&json)
+            .map_err(|error| PluginError::Failed { step: "describe", reason: error.to_string() })
+    }
+}
+
+fn value(step: &'static str, reply: Reply) -> Result<String, PluginError> {
+    if reply.status == Status::VALUE {
+        return Ok(reply.body.into_string());
+    }
+    let reason = match outcome(reply) {
+        Ok(_) => "it answered out of turn".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(PluginError::Failed { step, reason })
+}
+
+fn check_markers(markers: &[String], tools: &[ToolDescription]) -> Result<(), PluginError> {
+    let mut registered: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    registered.sort_unstable();
+    registered.dedup();
+    if markers.iter().map(String::as_str).eq(registered.iter().copied()) {
+        return Ok(());
+    }
+    let (exported, registered) = (markers.join(", "), registered.join(", "));
+    Err(PluginError::LostTools { exported, registered })
+}
+
+/// The tools of the library's own package, with their indices.
+fn own_tools(
+    tools: Vec<ToolDescription>,
+    package: &str,
+) -> Result<Vec<(ToolIndex, ToolDescription)>, PluginError> {
+    let plain = |name: &str| name.replace('-', "_");
+    let mut packages: Vec<&str> = tools.iter().map(|tool| tool.package.as_str()).collect();
+    packages.dedup();
+    let own = match packages.as_slice() {
+        [] => return Ok(Vec::new()),
+        [only] => plain(only),
+        several if several.iter().any(|one| plain(one) == plain(package)) => plain(package),
+        several => {
+            let found = several.join(", ");
+            return Err(PluginError::NoOwnTools { expected: package.to_owned(), found });
+        }
+    };
+    let numbered = (0..).zip(tools).filter(|(_, tool)| plain(&tool.package) == own);
+    let mut own: Vec<(ToolIndex, ToolDescription)> = numbered.collect();
+    own.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+    own.iter().try_for_each(|(_, tool)| check_tool(tool))?;
+    Ok(own)
+}
+
+fn check_tool(tool: &ToolDescription) -> Result<(), PluginError> {
+    if !tool.unwinds {
+        return Err(PluginError::PanicAborts { tool: tool.name.clone() });
+    }
+    if !is_tool_name(&tool.name) {
+        let reason = "expected a name of 1 to 64 letters, digits, `_` or `-`".to_owned();
+        return Err(PluginError::BadTool { tool: tool.name.clone(), reason });
+    }
+    Ok(())
+}
+
+fn spec(tool: &ToolDescription) -> ToolSpec {
+    ToolSpec {
+        name: tool.name.clone(),
+        label: tool.label.clone(),
+        description: tool.description.clone(),
+        input_schema: tool.input_schema.clone(),
+        output_schema: tool.output_schema.clone(),
+        parallel: tool.parallel,
+        timeout: tool.timeout_ms.map(Duration::from_millis),
+        has_prepare: tool.has_prepare,
+        has_validate: tool.has_validate,
+    }
+}
+
+/// The functions that every plugin is handed.
+fn host_table() -> HostTableRef {
+    static TABLE: OnceLock<HostTableRef> = OnceLock::new();
+    *TABLE.get_or_init(|| HostTable { log }.leak_into_prefix())
+}
+
+extern "C" fn log(plugin: RStr<'_>, level: LogLevel, target: RStr<'_>, message: RStr<'_>) {
+    let write = || {
+        let (plugin, origin, message) = (plugin.as_str(), target.as_str(), message.as_str());
+        match level {
+            LogLevel::ERROR => tracing::error!(target: "plugin", plugin, origin, "{message}"),
+            LogLevel::WARN => tracing::warn!(target: "plugin", plugin, origin, "{message}"),
+            LogLevel::INFO => tracing::info!(target: "plugin", plugin, origin, "{message}"),
+            LogLevel::DEBUG => tracing::debug!(target: "plugin", plugin, origin, "{message}"),
+            _ => tracing::trace!(target: "plugin", plugin, origin, "{message}"),
+        }
+    };
+    // A panic of a log writer must not unwind into the plugin.
+    drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(write)));
+}
+
+/// One tool of a loaded plugin.
+pub struct PluginTool {
+    spec: ToolSpec,
+    index: ToolIndex,
+    is_async: bool,
+    /// The author's promise never to wait, until it is broken.
+    inline: AtomicBool,
+    module: PluginModuleRef,
+    plugin: PluginName,
+    owner: OwnerId,
+    pool: ToolPool,
+}
+
+impl std::fmt::Debug for PluginTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PluginTool").field("name", &self.spec.name).finish_non_exhaustive()
+    }
+}
+
+impl PluginTool {
+    async fn run(&self, call: Execution<'_>) -> Result<ToolResult, ToolError> {
+        let arguments = call.arguments.to_string();
+        let (target, answered) = Target::new(&call);
+        let given_up = GiveUp { target: Arc::clone(&target), cancel: None };
+        let port = CallPort::new(target);
+        if self.is_async {
+            self.run_async(given_up, answered, Invocation::new(&arguments, call.call_id, port)).await
+        } else if self.inline.load(Ordering::Relaxed) {
+            self.run_inline(Invocation::new(&arguments, call.call_id, port))
+        } else {
+            let call_id = call.call_id.to_owned();
+            let (module, index) = (self.module, self.index);
+            let work = move || module.call()(index, Invocation::new(&arguments, &call_id, port));
+            outcome(self.on_pool(work).await?)
+        }
+    }
+
+    async fn run_async(
+        &self,
+        mut given_up: GiveUp,
+        answered: oneshot::Receiver<Reply>,
+        invocation: Invocation<'_>,
+    ) -> Result<ToolResult, ToolError> {
+        let task = self.module.start()(self.index, invocation);
+        given_up.cancel = Some((self.module, task));
+        let reply = answered.await;
+        given_up.cancel = None;
+        match reply {
+            Ok(reply) => outcome(reply),
+            Err(_) => Err(ToolError::of(ErrorKind::Crashed, "The tool ended without an answer")),
+        }
+    }
+
+    fn run_inline(&self, invocation: Invocation<'_>) -> Result<ToolResult, ToolError> {
+        let started = Instant::now();
+        let reply = self.module.call()(self.index, invocation);
+        let took = started.elapsed();
+        if took > limits::INLINE_BUDGET {
+            self.inline.store(false, Ordering::Relaxed);
+            let (plugin, tool) = (self.plugin.as_str(), self.spec.name.as_str());
+            tracing::warn!(
+                target: "plugin", plugin, tool, took = ?took, limit = ?limits::INLINE_BUDGET,
+                "an inline tool held its caller too long and runs on the pool from now on"
+            );
+        }
+        outcome(reply)
+    }
+
+    async fn on_pool<R: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> R + Send + 'static,
+    ) -> Result<R, ToolError> {
+        self.pool.run(self.owner, work).await.map_err(|error| match error {
+            PoolError::TooManyHung { .. } => {
+                let text = format!("Plugin {} is not available: {error}", self.plugin);
+                ToolError::of(ErrorKind::Unavailable, text)
+                    .with_hint("Use another tool; a person has to mend this one")
+            }
+            PoolError::NoAnswer => ToolError::of(ErrorKind::Crashed, error.to_string()),
+        })
+    }
+
+    async fn hook(
+        &self,
+        function: extern "C" fn(ToolIndex, RStr<'_>) -> Reply,
+        arguments: String,
+    ) -> Result<Reply, ToolError> {
+        let index = self.index;
+        if self.inline.load(Ordering::Relaxed) {
+            return Ok(function(index, arguments.as_str().into()));
+        }
+        self.on_pool(move || function(index, arguments.as_str().into())).await
+    }
+}
+
+impl HostTool for PluginTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare(&self, arguments: Value) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            let reply = self.hook(self.module.prepare(), arguments.to_string()).await?;
+            if reply.status != Status::VALUE {
+                return Err(outcome(reply).err().unwrap_or_else(out_of_turn));
+            }
+            Ok(serde_json::from_str(&reply.body)?)
+        })
+    }
+
+    fn validate<'a>(&'a self, arguments: &'a Value) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
+        Box::pin(async move {
+            let reply = self.hook(self.module.validate(), arguments.to_string()).await?;
+            match reply.status {
+                Status::VALUE => Ok(None),
+                Status::TEXT => Ok(Some(reply.body.into_string())),
+                _ => Err(outcome(reply).err().unwrap_or_else(out_of_turn)),
+            }
+        })
+    }
+
+    fn execute<'a>(&'a self, call: Execution<'a>) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(self.run(call))
+    }
+}
+
+fn out_of_turn() -> ToolError {
+    ToolError::of(ErrorKind::Crashed, "The plugin answered out of turn")
+}
+
+/// What a reply means for a call.
+fn outcome(reply: Reply) -> Result<ToolResult, ToolError> {
+    let body = reply.body;
+    match reply.status {
+        Status::TEXT => Ok(ToolResult::text(body.into_string())),
+        Status::RESULT => Ok(serde_json::from_str(&body)?),
+        Status::ERROR => Err(serde_json::from_str(&body).unwrap_or_else(ToolError::from)),
+        Status::PANIC => {
+            let report: PanicReport = serde_json::from_str(&body).unwrap_or_default();
+            Err(ToolError::of(ErrorKind::Panic, format!("The tool panicked: {report}")))
+        }
+        Status::ABORTED => Err(ToolError::of(ErrorKind::Aborted, "The call was aborted")),
+        _ => Err(out_of_turn()),
+    }
+}
+
+/// The host's half of one call.
+struct Target {
+    progress: ProgressSink,
+    abort: AbortSignal,
+    /// Set when the call was given up for another reason than its abort signal: its time limit.
+    given_up: AtomicBool,
+    /// A mutex, since the answer may come from any thread; taken once.
+    answer: Mutex<Option<oneshot::Sender<Reply>>>,
+}
+
+impl Target {
+    fn new(call: &Execution<'_>) -> (Arc<Self>, oneshot::Receiver<Reply>) {
+        let (answer, answered) = oneshot::channel();
+        let target = Self {
+            progress: Arc::clone(&call.progress),
+            abort: call.abort.clone(),
+            given_up: AtomicBool::new(false),
+            answer: Mutex::new(Some(answer)),
+        };
+        (Arc::new(target), answered)
+    }
+}
+
+impl CallTarget for Target {
+    fn progress(&self, partial: &str) {
+        match serde_json::from_str(partial) {
+            Ok(partial) => (self.progress)(partial),
+            Err(error) => tracing::warn!(target: "plugin", %error, "a partial result is no JSON"),
+        }
+    }
+
+    fn is_aborted(&self) -> bool {
+        self.abort.is_aborted() || self.given_up.load(Ordering::Acquire)
+    }
+
+    fn complete(&self, reply: Reply) {
+        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(answer) = answer {
+            // The receiver is gone when the call was given up meanwhile.
+            drop(answer.send(reply));
+        }
+    }
+}
+
+/// Tells the tool that nobody waits any more, when the call's future is dropped.
+struct GiveUp {
+    target: Arc<Target>,
+    cancel: Option<(PluginModuleRef, TaskId)>,
+}
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        self.target.given_up.store(true, Ordering::Release);
+        if let Some((module, task)) = self.cancel {
+            module.cancel()(task);
+        }
+    }
+}

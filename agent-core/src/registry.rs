@@ -1,0 +1,261 @@
+//! Life of a reload: which tools exist now.
+//!
+//! 1. [`watch`] says "look again", by an event of the file system or because it is time.
+//! 2. [`scan`] makes an index of the plugins folder.
+//! 3. `plan` compares it with what is known: a pure function that answers steps.
+//! 4. `apply` takes the steps in order: builds what is stale, judges, stores and loads libraries.
+//! 5. A new [`Table`] is swapped in, and what it replaced is retired when its last call has ended.
+//!
+//! One reload at a time owns all state that changes; a mutex that may be held across `await`
+//! guards it. Calls never touch it: they read the table, which is swapped atomically. So a reload
+//! never waits for a call, nor a call for a reload.
+
+mod apply;
+mod plan;
+pub mod scan;
+pub mod table;
+mod watch;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use tokio::sync::Mutex;
+
+use crate::build::{BuildProgress, Builder, CrateManifest};
+use crate::event::Emitter;
+use crate::ids::PluginName;
+use crate::plugin::{PluginError, Store, ToolPool};
+use crate::tool::HostTool;
+
+pub use apply::{PluginState, PluginStatus};
+pub use scan::{Found, Index};
+pub use table::{Conflict, Table, ToolEntry};
+pub use watch::Watch;
+
+/// Where plugins come from and where their state is kept.
+#[derive(Clone, Debug)]
+pub struct RegistryOptions {
+    /// The folder of crates and finished libraries.
+    pub plugins: PathBuf,
+    /// The folder of private copies, records and locks.
+    pub state: PathBuf,
+}
+
+/// What of the plugins folder a reload looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// Every plugin.
+    All,
+    /// Every plugin, those too whose content failed before.
+    Forced,
+    /// One plugin; the others stay as they are.
+    Only(&'a PluginName),
+}
+
+impl Scope<'_> {
+    fn covers(self, name: &PluginName) -> bool {
+        match self {
+            Self::All | Self::Forced => true,
+            Self::Only(only) => only == name,
+        }
+    }
+}
+
+/// Why a registry can't work at all. What is wrong with one plugin is in its status.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// The plugins folder can't be read.
+    #[error("the plugins folder can't be read: {0}")]
+    Scan(#[source] std::io::Error),
+    /// The state folder can't be used.
+    #[error("the state folder can't be used: {0}")]
+    State(#[source] PluginError),
+    /// The tool's name is not allowed or taken.
+    #[error("tool `{tool}` can't be registered: {reason}")]
+    Register {
+        /// The tool.
+        tool: String,
+        /// Why.
+        reason: String,
+    },
+    /// Changes can't be watched.
+    #[error("the plugins folder can't be watched: {0}")]
+    Watch(#[source] notify::Error),
+}
+
+/// The tools that exist now. Clones share everything.
+#[derive(Clone)]
+pub struct Registry(Arc<Inner>);
+
+struct Inner {
+    options: RegistryOptions,
+    /// `None` where building is switched off.
+    builder: Option<Arc<Builder>>,
+    store: Arc<Store>,
+    pool: ToolPool,
+    events: Emitter,
+    /// Read by every call, swapped by reloads.
+    table: ArcSwap<Table>,
+    /// Read by `list`, swapped by reloads.
+    statuses: ArcSwap<Vec<apply::Status>>,
+    /// Held while a reload runs, builds included; never by a call.
+    reload: Mutex<apply::Reload>,
+}
+
+impl Registry {
+    /// A registry without tools. `builder` is `None` where nothing may be built.
+    pub fn open(
+        options: RegistryOptions,
+        builder: Option<Arc<Builder>>,
+        events: Emitter,
+    ) -> Result<Self, RegistryError> {
+        let store = Store::open(&options.state).map_err(RegistryError::State)?;
+        Ok(Self(Arc::new(Inner {
+            options,
+            builder,
+            store: Arc::new(store),
+            pool: ToolPool::default(),
+            events,
+            table: ArcSwap::default(),
+            statuses: ArcSwap::default(),
+            reload: Mutex::default(),
+        })))
+    }
+
+    /// The tools that exist now. The table does not change; ask again to see changes.
+    pub fn table(&self) -> Arc<Table> {
+        self.0.table.load_full()
+    }
+
+    /// Every plugin that is known, by name.
+    pub fn plugins(&self) -> Vec<PluginStatus> {
+        self.0.statuses.load().iter().map(apply::Status::show).collect()
+    }
+
+    /// The folder of crates and finished libraries.
+    pub fn plugins_folder(&self) -> &Path {
+        &self.0.options.plugins
+    }
+
+    /// Registers a tool of this program (Y49).
+    pub async fn register(&self, tool: Arc<dyn HostTool>) -> Result<(), RegistryError> {
+        let name = tool.spec().name.clone();
+        let refuse = |reason: &str| RegistryError::Register { tool: name.clone(), reason: reason.to_owned() };
+        if !crate::ids::is_tool_name(&name) {
+            return Err(refuse("expected a name of 1 to 64 letters, digits, `_` or `-`"));
+        }
+        let mut reload = self.0.reload.lock().await;
+        let taken = self.table().get(&name).is_some_and(|entry| entry.plugin().is_none());
+        if taken {
+            return Err(refuse("this program has registered a tool of that name already"));
+        }
+        reload.register(&self.0, tool);
+        Ok(())
+    }
+
+    /// Looks at the plugins folder and brings the tools to what it says: builds what is stale,
+    /// loads what is new, removes what is gone.
+    pub async fn refresh(
+        &self,
+        scope: Scope<'_>,
+        progress: &dyn BuildProgress,
+    ) -> Result<(), RegistryError> {
+        self.0.reload.lock().await.run(&self.0, scope, progress).await
+    }
+
+    /// Brings in the one tool that is called `name`, touching as few plugins as possible: those
+    /// that had it when they were last built, then those whose source mentions it, then the rest.
+    pub async fn refresh_for(
+        &self,
+        name: &str,
+        progress: &dyn BuildProgress,
+    ) -> Result<(), RegistryError> {
+        let folder = self.0.options.plugins.clone();
+        let index = scan::scan(&folder).map_err(RegistryError::Scan)?;
+        let mut plugins: Vec<(bool, PluginName)> = index
+            .plugins
+            .iter()
+            .map(|(plugin, found)| (!mentions(found, name), plugin.clone()))
+            .collect();
+        plugins.sort();
+        for (_, plugin) in plugins {
+            self.refresh(Scope::Only(&plugin), progress).await?;
+            if self.table().get(name).is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps looking at the plugins folder until the returned guard is dropped.
+    pub fn watch(&self, progress: Arc<dyn BuildProgress>) -> Result<Watch, RegistryError> {
+        watch::start(self.clone(), progress)
+    }
+
+    /// Paths whose change should be noticed.
+    async fn watched(&self) -> std::collections::BTreeSet<PathBuf> {
+        self.0.reload.lock().await.watched()
+    }
+}
+
+impl Inner {
+    /// The library of a crate as it was last built.
+    fn built_before(&self, manifest: &CrateManifest) -> Option<PathBuf> {
+        Builder::built_before(&self.options.state, manifest)
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").field("options", &self.0.options).finish_non_exhaustive()
+    }
+}
+
+/// Whether a plugin's source or library holds the name of a tool, spelled as it is or as the
+/// function that it usually comes from.
+fn mentions(found: &Found, tool: &str) -> bool {
+    let snake = snake_case(tool);
+    let holds = |path: &Path| {
+        let bytes = fs_err::read(path).unwrap_or_default();
+        let contains = |word: &str| {
+            !word.is_empty() && bytes.windows(word.len()).any(|part| part == word.as_bytes())
+        };
+        contains(tool) || contains(&snake)
+    };
+    match found {
+        Found::Library(library) => holds(&library.path),
+        Found::Crate(manifest) => {
+            let folder = manifest.source.parent().unwrap_or(&manifest.folder);
+            let files = fs_err::read_dir(folder).into_iter().flatten().flatten();
+            files.map(|file| file.path()).any(|path| path.is_file() && holds(&path))
+        }
+    }
+}
+
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    let mut lower_before = false;
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && lower_before {
+            snake.push('_');
+        }
+        lower_before = letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        snake.push(if letter == '-' { '_' } else { letter.to_ascii_lowercase() });
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snake_case;
+
+    #[test]
+    fn usual_function_name_of_a_tool() {
+        assert_eq!(snake_case("getWeather"), "get_weather");
+        assert_eq!(snake_case("bing_search"), "bing_search");
+        assert_eq!(snake_case("get-HTTPStatus"), "get_httpstatus");
+    }
+}

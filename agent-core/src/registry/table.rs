@@ -1,0 +1,199 @@
+//! The immutable list of tools that calls look things up in.
+//!
+//! A table is made anew for every change and swapped in whole, so a call sees one state of the
+//! world and takes no lock.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::ids::{GenerationNumber, PluginName};
+use crate::plugin::{Generation, Lease};
+use crate::tool::problem::closest;
+use crate::tool::{ArgumentSchema, HostTool, Isolation, Origin, SchemaError, ToolSpec};
+
+/// How many names an answer about an unknown tool lists (R7).
+const NAMES_SHOWN: usize = 20;
+
+/// All tools there are, in R3's order.
+#[derive(Debug, Default)]
+pub struct Table {
+    entries: Vec<Arc<ToolEntry>>,
+    by_name: HashMap<String, usize>,
+    conflicts: Vec<Conflict>,
+}
+
+/// One tool in the table.
+pub struct ToolEntry {
+    tool: Arc<dyn HostTool>,
+    schema: Result<ArgumentSchema, SchemaError>,
+    origin: Origin,
+    isolation: Isolation,
+    generation: Option<Arc<Generation>>,
+}
+
+/// A tool that is not in the table, since another one has its name.
+#[derive(Clone, Debug)]
+pub struct Conflict {
+    /// The tool that can't be called.
+    pub entry: Arc<ToolEntry>,
+    /// Who has its name.
+    pub winner: String,
+}
+
+impl ToolEntry {
+    /// An entry for this tool. Its schema is compiled here, once.
+    pub fn new(
+        tool: Arc<dyn HostTool>,
+        origin: Origin,
+        isolation: Isolation,
+        generation: Option<Arc<Generation>>,
+    ) -> Self {
+        let schema = ArgumentSchema::compile(&tool.spec().input_schema);
+        Self { tool, schema, origin, isolation, generation }
+    }
+
+    /// The tool.
+    pub fn tool(&self) -> &Arc<dyn HostTool> {
+        &self.tool
+    }
+
+    /// What is known of the tool.
+    pub fn spec(&self) -> &ToolSpec {
+        self.tool.spec()
+    }
+
+    /// The compiled schema, or why it is not usable.
+    pub fn schema(&self) -> Result<&ArgumentSchema, &SchemaError> {
+        self.schema.as_ref()
+    }
+
+    /// Where the tool comes from.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// What stands between its code and this process.
+    pub fn isolation(&self) -> Isolation {
+        self.isolation
+    }
+
+    /// The plugin that it belongs to.
+    pub fn plugin(&self) -> Option<&PluginName> {
+        self.generation.as_ref().map(|generation| generation.plugin())
+    }
+
+    /// Number of its generation; 0 where it never reloads.
+    pub fn generation(&self) -> GenerationNumber {
+        self.generation.as_ref().map_or_else(GenerationNumber::default, |one| one.number())
+    }
+
+    /// How many calls run on its generation.
+    pub fn in_flight(&self) -> u64 {
+        self.generation.as_ref().map_or(0, |generation| generation.in_flight())
+    }
+
+    /// Keeps its generation in service for one call; `Err` when a newer one was published and
+    /// this one has closed.
+    pub fn lease(&self) -> Result<Option<Lease>, Closed> {
+        match &self.generation {
+            None => Ok(None),
+            Some(generation) => generation.lease().map(Some).ok_or(Closed),
+        }
+    }
+
+    /// Who offers the tool, for messages.
+    fn owner(&self) -> String {
+        self.plugin().map_or_else(|| "this program".to_owned(), |plugin| format!("plugin {plugin}"))
+    }
+
+    /// The smaller keeps a name that several want (R26).
+    fn rank(&self) -> u8 {
+        match self.origin {
+            Origin::Builtin => 0,
+            Origin::Static => 1,
+            Origin::Plugin => 2,
+            Origin::Written => 3,
+            Origin::Mcp => 4,
+        }
+    }
+
+    /// Groups of R3's order.
+    fn place(&self) -> u8 {
+        match self.origin {
+            Origin::Static => 0,
+            Origin::Plugin | Origin::Written => 1,
+            Origin::Builtin => 2,
+            Origin::Mcp => 3,
+        }
+    }
+}
+
+impl std::fmt::Debug for ToolEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ToolEntry")
+            .field("name", &self.spec().name)
+            .field("generation", &self.generation)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A generation that takes no more calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Closed;
+
+impl Table {
+    /// A table of these tools. Each group must come in its own order: by registration, by plugin
+    /// and name, by server and name.
+    pub fn new(mut entries: Vec<Arc<ToolEntry>>) -> Self {
+        entries.sort_by_key(|entry| entry.place());
+        let mut best: HashMap<String, Arc<ToolEntry>> = HashMap::new();
+        for entry in &entries {
+            let holder = best.entry(entry.spec().name.clone()).or_insert_with(|| Arc::clone(entry));
+            if entry.rank() < holder.rank() {
+                *holder = Arc::clone(entry);
+            }
+        }
+        let holds = |entry: &Arc<ToolEntry>| {
+            best.get(&entry.spec().name).is_some_and(|holder| Arc::ptr_eq(holder, entry))
+        };
+        let (winners, losers): (Vec<_>, Vec<_>) = entries.into_iter().partition(holds);
+        let conflicts = losers.into_iter().map(|entry| Conflict {
+            winner: best.get(&entry.spec().name).map_or_else(String::new, |winner| winner.owner()),
+            entry,
+        });
+        Self {
+            conflicts: conflicts.collect(),
+            by_name: (0..).zip(&winners).map(|(at, entry)| (entry.spec().name.clone(), at)).collect(),
+            entries: winners,
+        }
+    }
+
+    /// All tools, in R3's order.
+    pub fn entries(&self) -> &[Arc<ToolEntry>] {
+        &self.entries
+    }
+
+    /// The tool of this name.
+    pub fn get(&self, name: &str) -> Option<&Arc<ToolEntry>> {
+        self.by_name.get(name).and_then(|at| self.entries.get(*at))
+    }
+
+    /// Tools that lost their name to another one.
+    pub fn conflicts(&self) -> &[Conflict] {
+        &self.conflicts
+    }
+
+    /// What to say of a name that no tool has (R7).
+    pub fn unknown(&self, name: &str) -> String {
+        let names = || self.entries.iter().map(|entry| entry.spec().name.as_str());
+        let mut text = format!("Tool {name} not found");
+        if let Some(close) = closest(name, names()) {
+            text.push_str(&format!("\nDid you mean {close:?}?"));
+        }
+        let shown: Vec<&str> = names().take(NAMES_SHOWN).collect();
+        if !shown.is_empty() {
+            text.push_str(&format!("\nAvailable tools: {}", shown.join(", ")));
+        }
+        text
+    }
+}

@@ -1,0 +1,242 @@
+//! `#[tool]` turns a function into a tool for language models, `#[tool_type]` lets a struct or an
+//! enum be an argument or a result of one. Both are used through `tool_sdk`.
+//!
+//! Each stage takes the type that the one before it made, so reading, judging and writing never
+//! mix: `attr` and `item` read the syntax, `model` and `parameter` say what it means, `check`
+//! holds the rules, `expand` makes the code. What the code does at run time is not here but in
+//! `tool_sdk::__private`.
+
+#![forbid(unsafe_code)]
+
+mod attr;
+mod check;
+mod docs;
+mod duration;
+mod errors;
+mod expand;
+mod item;
+mod model;
+mod name;
+mod parameter;
+mod sdk;
+mod tool_type;
+mod types;
+
+use proc_macro::TokenStream;
+
+/// Makes a function a tool that language models can call.
+///
+/// ```
+/// use tool_sdk::prelude::*;
+///
+/// #[tool_type]
+/// #[serde(rename_all = "lowercase")]
+/// enum Units {
+///     Celsius,
+///     Fahrenheit,
+/// }
+///
+/// /// Fetch current weather and forecast for a given city.
+/// #[tool(name = "getWeather", label = "Weather Lookup", parallel = true)]
+/// async fn get_weather(
+///     /// City name
+///     city: String,
+///     /// Units of the answer
+///     #[arg(default = "celsius")]
+///     units: Units,
+///     ctx: &ToolContext,
+/// ) -> Result<String> {
+///     ctx.progress(json!({"status": "asking"}));
+///     let degrees = match units {
+///         Units::Celsius => "21 °C",
+///         Units::Fahrenheit => "70 °F",
+///     };
+///     Ok(format!("{city}: {degrees}"))
+/// }
+///
+/// let tool = tool_sdk::testing::describe("getWeather").unwrap();
+/// assert_eq!(tool.description, "Fetch current weather and forecast for a given city.");
+/// assert_eq!(
+///     tool.input_schema,
+///     json!({
+///         "type": "object",
+///         "properties": {
+///             "city": {"type": "string", "description": "City name"},
+///             "units": {
+///                 "type": "string",
+///                 "description": "Units of the answer",
+///                 "enum": ["celsius", "fahrenheit"],
+///                 "default": "celsius",
+///             },
+///         },
+///         "required": ["city"],
+///         "additionalProperties": false,
+///     })
+/// );
+///
+/// let run = tool_sdk::testing::run("getWeather", json!({"city": "Tokyo"})).unwrap();
+/// assert_eq!(run.result, ToolResult::text("Tokyo: 21 °C"));
+/// ```
+///
+/// The function itself stays as it is and can be called from Rust.
+///
+/// # Keys of `#[tool(…)]`
+///
+/// | key | effect | without it |
+/// |---|---|---|
+/// | `name = "getWeather"` | name on the wire: 1 to 64 of `A-Z a-z 0-9 _ -` | the function's name, unchanged |
+/// | `label = "Weather Lookup"` | name for people | the words of the function's name: `get_weather` is `Get Weather` |
+/// | `description = "…"` | what the model reads; also `include_str!("…")` | the doc comment up to its first heading |
+/// | `parallel = true` or `false` | whether calls may overlap others | the host decides |
+/// | `timeout = "30s"` | time limit of one call, in `ms`, `s`, `m` or `h` | the host's limit |
+/// | `inline` | you promise that the function never waits, so that it runs on the caller's thread | it runs on a thread of the host's pool, an `async fn` on the plugin's runtime |
+/// | `prepare = path` | `fn(Args) -> Result<Args>` that changes the arguments before they are validated | |
+/// | `validate = path` | `fn(&Args) -> Option<String>` or `fn(&Args) -> Result<(), String>`; the text is the reason against the arguments | |
+///
+/// # Parameters
+///
+/// | type | what fills it |
+/// |---|---|
+/// | `String`, `&str`, `bool`, `char`, `i8` … `u64`, `isize`, `usize`, `f32`, `f64` | the model; integers show their bounds |
+/// | `Option<T>` | the model; it may be absent or null |
+/// | `Vec<T>`, arrays, sets, maps with text as keys, tuples | the model |
+/// | `Value` | the model, with anything |
+/// | a struct or an enum with [`macro@tool_type`] | the model |
+/// | `&ToolContext` | the host: progress, cancellation, the call's id |
+/// | `&Args` | all arguments of the call as JSON |
+///
+/// They may stand in any order. Which of the ways fits is decided by the type and not by its
+/// spelling, so aliases, full paths and shadowed names work; only behind `&` a type is known by
+/// its name.
+///
+/// The description of a parameter is its doc comment, or its item in a list under `# Arguments`
+/// in the doc comment of the function:
+///
+/// ```
+/// # use tool_sdk::prelude::*;
+/// /// Repeat a text.
+/// ///
+/// /// # Arguments
+/// /// * `text` - what to repeat
+/// /// * `times` - how often
+/// #[tool]
+/// fn repeat(text: &str, #[arg(default = 2)] times: u8) -> String {
+///     text.repeat(times.into())
+/// }
+/// # let tool = tool_sdk::testing::describe("repeat").unwrap();
+/// # assert_eq!(tool.input_schema["properties"]["times"]["description"], "how often");
+/// ```
+///
+/// # Keys of `#[arg(…)]`
+///
+/// | key | effect |
+/// |---|---|
+/// | `default = …` | the value of an absent argument; anything that serialises to what the type reads |
+/// | `rename = "…"` | name on the wire: 1 to 64 of `A-Z a-z 0-9 _ - .` |
+/// | `description = "…"` | what the model reads, instead of the doc comment |
+///
+/// ```
+/// # use tool_sdk::prelude::*;
+/// # const TEN: u32 = 10;
+/// #[tool]
+/// fn search(
+///     #[arg(rename = "q", description = "What to look for")] query: &str,
+///     #[arg(default = TEN)] limit: u32,
+///     #[arg(default = ["web"])] sources: Vec<String>,
+/// ) -> String {
+///     format!("{limit} × {query} from {sources:?}")
+/// }
+/// # let run = tool_sdk::testing::run("search", json!({"q": "rust"})).unwrap();
+/// # assert_eq!(run.result, ToolResult::text(r#"10 × rust from ["web"]"#));
+/// ```
+///
+/// # Results
+///
+/// | type | what the model reads |
+/// |---|---|
+/// | `String`, `&str`, numbers, `bool`, `char` | the value as text |
+/// | `()` | nothing |
+/// | `Content`, `Vec<Content>`, `ToolResult` | just that |
+/// | any other type with [`macro@tool_type`], `Value`, `Vec<T>`, … | its JSON; programs get the same as data, with an output schema |
+/// | `Result<T, E>` of one of these | the value, or the error's text; `E` is `ToolError` or any error type |
+///
+/// # What is refused
+///
+/// Every mistake of a function is reported in one compile, where it is written, with what to
+/// write instead:
+///
+/// ```compile_fail
+/// # use tool_sdk::prelude::*;
+/// #[tool(naem = "search")]             // no such key; did you mean `name`?
+/// fn search<'a>(                       // a tool is not generic: `&str` needs no lifetime
+///     query: &'a String,               // an argument is owned: write `String`
+///     (from, to): (u32, u32),          // a pattern has no name that a model could fill in
+///     id: u128,                        // JSON has no numbers of 128 bits
+/// ) -> impl Iterator<Item = String> {  // the output schema needs one type
+///     std::iter::empty()
+/// }
+/// ```
+///
+/// Methods are refused too; a tool is a free function. Two tools of one name in a crate fail its
+/// build.
+#[proc_macro_attribute]
+pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    expand::tool(attribute.into(), &item.into(), &sdk::path()).into()
+}
+
+/// Lets a struct or an enum be an argument or a result of a tool.
+///
+/// It derives `Serialize`, `Deserialize` and `JsonSchema` of the SDK's own serde and schemars, so
+/// a plugin crate depends on neither, and refuses unknown fields, so that a model hears of a
+/// misspelled one.
+///
+/// ```
+/// use tool_sdk::prelude::*;
+///
+/// /// Where to look.
+/// #[tool_type]
+/// #[derive(Debug)]
+/// #[serde(rename_all = "camelCase")]
+/// struct Area {
+///     /// Name of the city
+///     city_name: String,
+///     /// Kilometres around it
+///     #[serde(default)]
+///     radius: Option<f64>,
+/// }
+///
+/// #[tool_type]
+/// enum Order {
+///     Newest,
+///     Cheapest,
+/// }
+///
+/// #[tool]
+/// fn find(area: Area, order: Order) -> String {
+///     let order = match order {
+///         Order::Newest => "newest",
+///         Order::Cheapest => "cheapest",
+///     };
+///     format!("{order} in {area:?}")
+/// }
+/// # let arguments = json!({"area": {"cityName": "Rome", "town": 1}, "order": "Newest"});
+/// # let error = tool_sdk::testing::run("find", arguments).unwrap_err();
+/// # assert!(error.message().starts_with("/area: unknown field `town`"), "{error}");
+/// ```
+///
+/// It has no keys. `#[serde(…)]` below it says how fields and variants are called and read,
+/// `#[schemars(…)]` what else their schema says; doc comments are descriptions. Derives of the
+/// same traits below it stay and are not made twice. A type with `#[serde(flatten)]` fields takes
+/// unknown fields, since these collect them.
+///
+/// ```compile_fail
+/// # use tool_sdk::prelude::*;
+/// #[tool_type(rename_all = "camelCase")] // write `#[serde(rename_all = "camelCase")]` below it
+/// struct Area {
+///     city_name: String,
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn tool_type(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    tool_type::expand(&attribute.into(), &item.into(), &sdk::path()).into()
+}

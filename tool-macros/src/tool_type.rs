@@ -1,0 +1,129 @@
+//! `#[tool_type]`: an author's struct or enum as an argument or a result, through the SDK's own
+//! serde and schemars.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Data, DeriveInput, Fields, Meta, Path, Token};
+
+use crate::errors::Errors;
+
+/// Expands `#[tool_type]`:
+///
+/// ```text
+/// #[derive(::tool_sdk::__private::serde::Serialize, …)]
+/// #[serde(crate = "::tool_sdk::__private::serde", deny_unknown_fields)]
+/// #[schemars(crate = "::tool_sdk::__private::schemars")]
+/// …the item as it is…
+/// ```
+pub(crate) fn expand(
+    attribute: &TokenStream,
+    item: &TokenStream,
+    sdk: &TokenStream,
+) -> TokenStream {
+    let mut errors = Errors::new();
+    if !attribute.is_empty() {
+        errors.over(
+            attribute,
+            "`#[tool_type]` has no keys; how fields and variants are called and read is said by \
+             `#[serde(…)]` below it",
+        );
+    }
+    let parsed = syn::parse2::<DeriveInput>(item.clone()).map_err(|error| {
+        let message = format!("{error}; `#[tool_type]` goes on a struct or an enum");
+        syn::Error::new(error.span(), message)
+    });
+    // With wrong keys the derives stay: without them every use of the type would be one more
+    // error.
+    let attributes = errors
+        .take(parsed.and_then(without_union))
+        .map(|item| attributes(&item, sdk));
+    let errors = errors.finish().err().map(syn::Error::into_compile_error);
+    quote!(#errors #attributes #item)
+}
+
+fn without_union(item: DeriveInput) -> syn::Result<DeriveInput> {
+    match &item.data {
+        Data::Struct(_) | Data::Enum(_) => Ok(item),
+        Data::Union(data) => Err(syn::Error::new(
+            data.union_token.span,
+            "nothing tells which field of a union is meant: write an enum",
+        )),
+    }
+}
+
+/// What stands above the item in the end. Nothing that the author wrote is said twice.
+fn attributes(item: &DeriveInput, sdk: &TokenStream) -> TokenStream {
+    let private = quote!(#sdk::__private);
+    let already = words(&item.attrs, "derive");
+    let derives = [
+        ("Serialize", quote!(#private::serde::Serialize)),
+        ("Deserialize", quote!(#private::serde::Deserialize)),
+        ("JsonSchema", quote!(#private::schemars::JsonSchema)),
+    ]
+    .into_iter()
+    .filter(|(name, _)| !already.iter().any(|derived| derived == name))
+    .map(|(_, path)| path);
+
+    let serde = words(&item.attrs, "serde");
+    let has = |word: &str| serde.iter().any(|written| written == word);
+    let serde_path = format!("{private}::serde").replace(' ', "");
+    let schemars_path = format!("{private}::schemars").replace(' ', "");
+    let serde_crate = (!has("crate")).then(|| quote!(#[serde(crate = #serde_path)]));
+    let schemars_crate = (!words(&item.attrs, "schemars")
+        .iter()
+        .any(|word| word == "crate"))
+    .then(|| quote!(#[schemars(crate = #schemars_path)]));
+    // With these the item's own fields are not what is read.
+    let is_read_otherwise = ["transparent", "from", "try_from", "deny_unknown_fields"]
+        .into_iter()
+        .any(has);
+    let deny = (!is_read_otherwise && can_deny_unknown_fields(&item.data))
+        .then(|| quote!(#[serde(deny_unknown_fields)]));
+    quote!(#[derive(#(#derives),*)] #serde_crate #deny #schemars_crate)
+}
+
+/// Unknown fields are refused where there are named fields, unless some are collected by
+/// `#[serde(flatten)]`, which serde can't do both.
+fn can_deny_unknown_fields(data: &Data) -> bool {
+    let all: Vec<&Fields> = match data {
+        Data::Struct(data) => vec![&data.fields],
+        Data::Enum(data) => data
+            .variants
+            .iter()
+            .map(|variant| &variant.fields)
+            .collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    let named = all.iter().any(|fields| matches!(fields, Fields::Named(_)));
+    let flattened = all.iter().flat_map(|fields| fields.iter()).any(|field| {
+        words(&field.attrs, "serde")
+            .iter()
+            .any(|word| word == "flatten")
+    });
+    named && !flattened
+}
+
+/// The last names of what is listed in every `#[attribute(…)]`: of `serde::Serialize` in a derive,
+/// of `rename = "…"` in helper attributes.
+fn words(attributes: &[Attribute], attribute: &str) -> Vec<String> {
+    let list = |attribute: &Attribute| match &attribute.meta {
+        // What does not parse here is reported by the derive that it belongs to.
+        Meta::List(list) => list
+            .parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)
+            .ok(),
+        Meta::Path(_) | Meta::NameValue(_) => None,
+    };
+    let last_name = |path: &Path| {
+        path.segments
+            .last()
+            .map(|segment| segment.ident.to_string())
+    };
+    attributes
+        .iter()
+        .filter(|written| written.path().is_ident(attribute))
+        .filter_map(list)
+        .flatten()
+        .filter_map(|meta| last_name(meta.path()))
+        .collect()
+}

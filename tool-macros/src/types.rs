@@ -1,0 +1,320 @@
+//! Types as they are written: what a reference stands for, and what can't be an argument or a
+//! result whatever it is called. Everything else is left to the compiler, which knows aliases,
+//! full paths and shadowed names.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::spanned::Spanned as _;
+use syn::{GenericArgument, PathArguments, Type, TypePath, TypeReference};
+
+/// What a parameter's type asks for.
+#[derive(Debug)]
+pub(crate) enum Role {
+    /// A value that the model fills in.
+    Value,
+    /// `&str`: text that the model fills in.
+    Text,
+    /// `&ToolContext`.
+    Context,
+    /// `&Args`: all arguments as JSON.
+    Arguments,
+    /// A reference to something else, with the advice what to write.
+    Unknown(String),
+}
+
+/// Reads the role off a parameter's type. Names count only behind `&`, where nothing else could
+/// be meant.
+pub(crate) fn role(ty: &Type) -> Role {
+    let Type::Reference(reference) = peel(ty) else {
+        return Role::Value;
+    };
+    let target = peel(&reference.elem);
+    let name = match target {
+        Type::Path(path) => last_segment(path),
+        _ => String::new(),
+    };
+    let advice = match (name.as_str(), target) {
+        ("ToolContext" | "Args", _) if reference.mutability.is_some() => {
+            format!("everything in the call shares it: write `&{name}`")
+        }
+        ("str", _) if reference.mutability.is_none() => return text(reference),
+        ("ToolContext", _) => return Role::Context,
+        ("Args", _) => return Role::Arguments,
+        (_, Type::TraitObject(_) | Type::ImplTrait(_)) => {
+            "a model can't fill in a trait object: write an enum with `#[tool_type]`".to_owned()
+        }
+        _ => format!("an argument is owned: write `{}`", owned(target)),
+    };
+    Role::Unknown(format!(
+        "{advice} (the references that a tool takes are `&str`, `&ToolContext` and `&Args`)"
+    ))
+}
+
+/// `&'static str` would promise more than a call can hold.
+fn text(reference: &TypeReference) -> Role {
+    match &reference.lifetime {
+        Some(lifetime) if lifetime.ident == "static" => {
+            Role::Unknown("the text lives as long as the call: write `&str`".to_owned())
+        }
+        _ => Role::Text,
+    }
+}
+
+/// The name of a primitive type, under which a literal can be checked by the compiler.
+pub(crate) fn is_primitive(ty: &Type) -> bool {
+    let Type::Path(path) = peel(ty) else {
+        return false;
+    };
+    path.qself.is_none()
+        && path.path.get_ident().is_some_and(|name| {
+            [
+                "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "isize", "u8", "u16",
+                "u32", "u64", "usize",
+            ]
+            .iter()
+            .any(|primitive| name == primitive)
+        })
+}
+
+/// A part of a type that can't be there.
+#[derive(Debug)]
+pub(crate) struct Misfit<'a> {
+    /// The part.
+    pub(crate) part: &'a Type,
+    /// Why not, and what to write instead.
+    pub(crate) advice: String,
+}
+
+/// What can't be inside the type of an argument.
+pub(crate) fn argument_misfits(ty: &Type) -> Vec<Misfit<'_>> {
+    let mut misfits = Vec::new();
+    walk(ty, &mut |part| {
+        let advice = match part {
+            Type::Path(path) if path.path.is_ident("u128") || path.path.is_ident("i128") => {
+                "JSON has no numbers of 128 bits: write `i64` or `u64`, or take the digits as \
+                 `String`"
+                    .to_owned()
+            }
+            Type::Path(path) if last_segment(path) == "ToolContext" => {
+                "the context is lent for the call: write `&ToolContext`".to_owned()
+            }
+            Type::Reference(reference) => {
+                format!(
+                    "inside another type an argument is owned: write `{}`",
+                    owned(&reference.elem)
+                )
+            }
+            Type::Slice(_) => format!("an argument has a known size: write `{}`", owned(part)),
+            Type::Tuple(tuple) if tuple.elems.is_empty() => {
+                "`()` holds nothing that a model could fill in: leave the argument out".to_owned()
+            }
+            Type::Tuple(tuple) if tuple.elems.len() > 16 => {
+                "a tuple of more than 16 is beyond serde: write a struct with `#[tool_type]`"
+                    .to_owned()
+            }
+            Type::FnPtr(_) => {
+                "a model can't fill in a function: take a name and choose by it".to_owned()
+            }
+            Type::Ptr(_) => "a model can't fill in a pointer: write the type itself".to_owned(),
+            Type::ImplTrait(_) => {
+                "the schema needs one type: write it, for example `String`".to_owned()
+            }
+            Type::TraitObject(_) => {
+                "a model can't fill in a trait object: write an enum with `#[tool_type]`".to_owned()
+            }
+            Type::Never(_) => "no value has the type `!`: leave the argument out".to_owned(),
+            Type::Infer(_) => "the schema needs the type: write it".to_owned(),
+            _ => return true,
+        };
+        misfits.push(Misfit { part, advice });
+        false
+    });
+    misfits
+}
+
+/// What can't be inside the type of a result.
+pub(crate) fn result_misfits(ty: &Type) -> Vec<Misfit<'_>> {
+    let mut misfits = Vec::new();
+    walk(ty, &mut |part| {
+        let advice = match part {
+            Type::ImplTrait(_) => {
+                "the output schema needs one type: write it, for example `String` or `Vec<…>`"
+            }
+            Type::Never(_) => "a tool has to answer: write `()` or `Result<()>`",
+            Type::FnPtr(_) | Type::Ptr(_) => {
+                "this does not become text or JSON: return a value, for example `String`"
+            }
+            _ => return true,
+        };
+        misfits.push(Misfit {
+            part,
+            advice: advice.to_owned(),
+        });
+        false
+    });
+    misfits
+}
+
+/// Where messages about the whole type point: stable compilers can't join spans, and the last
+/// name of a path says more than its first.
+pub(crate) fn anchor(ty: &Type) -> Span {
+    match peel(ty) {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .map_or(ty.span(), |last| last.ident.span()),
+        Type::Reference(reference) => anchor(&reference.elem),
+        other => other.span(),
+    }
+}
+
+/// Where messages about the value of a result point: inside `Result<…>`, if it is written so.
+pub(crate) fn value_anchor(ty: &Type) -> Span {
+    anchor(inside_result(ty).next().unwrap_or(ty))
+}
+
+/// Where messages about the error of a result point.
+pub(crate) fn error_anchor(ty: &Type) -> Span {
+    anchor(inside_result(ty).nth(1).unwrap_or(ty))
+}
+
+fn inside_result(ty: &Type) -> impl Iterator<Item = &Type> {
+    let last = match peel(ty) {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .filter(|last| last.ident == "Result"),
+        _ => None,
+    };
+    last.into_iter()
+        .flat_map(|last| generic_types(&last.arguments))
+}
+
+fn generic_types(arguments: &PathArguments) -> impl Iterator<Item = &Type> {
+    let arguments = match arguments {
+        PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
+        PathArguments::None | PathArguments::Parenthesized(_) => None,
+    };
+    arguments
+        .into_iter()
+        .flatten()
+        .filter_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        })
+}
+
+/// The type without parentheses and without the invisible groups of `macro_rules!`.
+fn peel(mut ty: &Type) -> &Type {
+    loop {
+        ty = match ty {
+            Type::Group(group) => &group.elem,
+            Type::Paren(paren) => &paren.elem,
+            inner => return inner,
+        };
+    }
+}
+
+/// Visits the type and, where the visitor says so, every type inside it.
+fn walk<'a>(ty: &'a Type, visit: &mut impl FnMut(&'a Type) -> bool) {
+    let ty = peel(ty);
+    if !visit(ty) {
+        return;
+    }
+    match ty {
+        Type::Array(array) => walk(&array.elem, visit),
+        Type::Slice(slice) => walk(&slice.elem, visit),
+        Type::Reference(reference) => walk(&reference.elem, visit),
+        Type::Tuple(tuple) => tuple.elems.iter().for_each(|elem| walk(elem, visit)),
+        Type::Path(path) => {
+            let inside = path.path.segments.iter().map(|segment| &segment.arguments);
+            inside
+                .flat_map(generic_types)
+                .for_each(|inner| walk(inner, visit));
+        }
+        _ => {}
+    }
+}
+
+fn last_segment(path: &TypePath) -> String {
+    path.path
+        .segments
+        .last()
+        .map(|segment| segment.ident.to_string())
+        .unwrap_or_default()
+}
+
+/// What to write instead of a reference to the type.
+fn owned(ty: &Type) -> String {
+    match peel(ty) {
+        Type::Slice(slice) => format!("Vec<{}>", owned(&slice.elem)),
+        Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
+        Type::Path(path) if path.path.is_ident("Path") => "PathBuf".to_owned(),
+        Type::Reference(reference) => owned(&reference.elem),
+        other => written(other),
+    }
+}
+
+/// The type as a person would write it.
+fn written(ty: &Type) -> String {
+    let text = ty.to_token_stream().to_string();
+    let mut tight = text;
+    for (loose, close) in [
+        (" < ", "<"),
+        (" >", ">"),
+        (" ,", ","),
+        (" :: ", "::"),
+        ("& ", "&"),
+        ("[ ", "["),
+        (" ]", "]"),
+    ] {
+        tight = tight.replace(loose, close);
+    }
+    tight
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    use super::*;
+
+    #[test]
+    fn names_count_behind_a_reference_only() {
+        let cases: [(Type, &str); 8] = [
+            (parse_quote!(&str), "Text"),
+            (parse_quote!(&'_ str), "Text"),
+            (parse_quote!((&ToolContext)), "Context"),
+            (parse_quote!(&tool_sdk::Args), "Arguments"),
+            (parse_quote!(Args), "Value"),
+            (parse_quote!(str), "Value"),
+            (parse_quote!(&[u8]), "Unknown"),
+            (parse_quote!(&'static str), "Unknown"),
+        ];
+        for (ty, expected) in cases {
+            let role = format!("{:?}", role(&ty));
+            assert!(role.starts_with(expected), "{}: {role}", written(&ty));
+        }
+    }
+
+    #[test]
+    fn advice_names_the_type_to_write() {
+        let slice: Type = parse_quote!(&[(String, Option<u8>)]);
+        let Role::Unknown(advice) = role(&slice) else {
+            panic!("a slice is no argument")
+        };
+        assert!(advice.contains("`Vec<(String, Option<u8>)>`"), "{advice}");
+    }
+
+    #[test]
+    fn misfits_are_found_at_any_depth() {
+        let ty: Type = parse_quote!(Vec<(Option<&str>, [u128; 2], std::sync::Arc<dyn Fn()>)>);
+        let parts: Vec<String> = argument_misfits(&ty)
+            .iter()
+            .map(|misfit| written(misfit.part))
+            .collect();
+        assert_eq!(parts, ["&str", "u128", "dyn Fn ()"]);
+    }
+}

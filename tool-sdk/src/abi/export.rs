@@ -1,0 +1,173 @@
+//! The plugin's side of the root module: the functions that a host calls.
+//!
+//! Each one catches panics, since an unwinding that reached the host would end its process.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use abi_stable::export_root_module;
+use abi_stable::prefix_type::PrefixTypeTrait;
+use abi_stable::std_types::RStr;
+
+use super::{
+    HostServices, Invocation, PluginModule, PluginModuleRef, Reply, Status, TaskId, ToolIndex,
+};
+use crate::context::ToolContext;
+use crate::error::ToolError;
+use crate::private::{panic_reply, parse_args, reply};
+use crate::tool::{self, Entry, ToolDescription, ToolRecord};
+use crate::{log, panic};
+
+/// The root module that every plugin exports.
+#[export_root_module]
+pub(crate) fn root_module() -> PluginModuleRef {
+    PluginModule {
+        connect,
+        describe,
+        prepare,
+        validate,
+        call,
+        start,
+        cancel,
+        panic_on_purpose,
+        retire,
+    }
+    .leak_into_prefix()
+}
+
+/// The sorted tools; a tool's index is its position.
+fn tools() -> &'static [&'static ToolRecord] {
+    static TOOLS: OnceLock<Vec<&'static ToolRecord>> = OnceLock::new();
+    TOOLS.get_or_init(tool::sorted)
+}
+
+fn find(index: ToolIndex) -> Result<&'static ToolRecord, ToolError> {
+    usize::try_from(index)
+        .ok()
+        .and_then(|index| tools().get(index).copied())
+        .ok_or_else(|| ToolError::new(format!("the plugin has no tool number {index}")))
+}
+
+/// Runs `body` and answers its panic.
+fn guarded(body: impl FnOnce() -> Reply) -> Reply {
+    panic::catch(body).unwrap_or_else(|report| panic_reply(&report))
+}
+
+extern "C" fn connect(services: HostServices) -> Reply {
+    guarded(|| {
+        panic::install_hook();
+        log::connect(services);
+        Reply::new(Status::VALUE, "null")
+    })
+}
+
+extern "C" fn describe() -> Reply {
+    guarded(|| {
+        let tools: Vec<ToolDescription> = tools().iter().map(|tool| tool.describe()).collect();
+        match serde_json::to_string(&tools) {
+            Ok(json) => Reply::new(Status::VALUE, json),
+            Err(error) => reply(Err(error.into())),
+        }
+    })
+}
+
+extern "C" fn prepare(index: ToolIndex, arguments: RStr<'_>) -> Reply {
+    guarded(|| {
+        let prepared = find(index).and_then(|tool| {
+            let args = parse_args(arguments.as_str())?;
+            let args = tool.prepare.map_or(Ok(args.clone()), |prepare| prepare(args))?;
+            Ok(serde_json::to_string(&args)?)
+        });
+        match prepared {
+            Ok(json) => Reply::new(Status::VALUE, json),
+            Err(error) => reply(Err(error)),
+        }
+    })
+}
+
+extern "C" fn validate(index: ToolIndex, arguments: RStr<'_>) -> Reply {
+    guarded(|| {
+        let verdict = find(index).and_then(|tool| {
+            let args = parse_args(arguments.as_str())?;
+            Ok(tool.validate.map_or(Ok(()), |validate| validate(&args)))
+        });
+        match verdict {
+            Ok(Ok(())) => Reply::new(Status::VALUE, "null"),
+            Ok(Err(reason)) => Reply::new(Status::TEXT, reason),
+            Err(error) => reply(Err(error)),
+        }
+    })
+}
+
+extern "C" fn call(index: ToolIndex, invocation: Invocation<'_>) -> Reply {
+    guarded(|| {
+        let outcome = find(index).and_then(|tool| {
+            let mut args = parse_args(invocation.arguments.as_str())?;
+            tool.fill_defaults(&mut args);
+            let context = ToolContext::for_host(invocation.call_id.as_str(), invocation.port);
+            match tool.entry {
+                Entry::Blocking(entry) => entry(&mut args, &context),
+                Entry::Async(_) => Err(ToolError::new("an async tool must be started, not called")),
+            }
+        });
+        reply(outcome)
+    })
+}
+
+extern "C" fn start(index: ToolIndex, invocation: Invocation<'_>) -> TaskId {
+    let port = invocation.port.clone();
+    match panic::catch(|| try_start(index, invocation)) {
+        Ok(Ok(task)) => task,
+        Ok(Err(error)) => {
+            port.complete(reply(Err(error)));
+            0
+        }
+        Err(report) => {
+            port.complete(panic_reply(&report));
+            0
+        }
+    }
+}
+
+#[cfg(feature = "async")]
+fn try_start(index: ToolIndex, invocation: Invocation<'_>) -> Result<TaskId, ToolError> {
+    let tool = find(index)?;
+    let Entry::Async(entry) = tool.entry else {
+        return Err(ToolError::new("a plain tool must be called, not started"));
+    };
+    let mut args = parse_args(invocation.arguments.as_str())?;
+    tool.fill_defaults(&mut args);
+    let port = invocation.port;
+    let context = ToolContext::for_host(invocation.call_id.as_str(), port.clone());
+    Ok(crate::runtime::start(move |context| entry(args, context), context, port))
+}
+
+#[cfg(not(feature = "async"))]
+fn try_start(_: ToolIndex, _: Invocation<'_>) -> Result<TaskId, ToolError> {
+    Err(ToolError::new("this plugin was built without the feature `async` of tool-sdk"))
+}
+
+extern "C" fn cancel(task: TaskId) {
+    #[cfg(feature = "async")]
+    log_panic("cancel", || crate::runtime::cancel(task));
+    #[cfg(not(feature = "async"))]
+    let _ = task;
+}
+
+extern "C" fn panic_on_purpose() -> Reply {
+    guarded(|| panic!("on purpose"))
+}
+
+extern "C" fn retire(deadline_ms: u64) {
+    #[cfg(feature = "async")]
+    log_panic("retire", || crate::runtime::retire(Duration::from_millis(deadline_ms)));
+    #[cfg(not(feature = "async"))]
+    let _ = Duration::from_millis(deadline_ms);
+}
+
+#[cfg(feature = "async")]
+fn log_panic(what: &str, body: impl FnOnce()) {
+    if let Err(report) = panic::catch(body) {
+        log::error(&format!("panic in {what}: {report}"));
+    }
+}

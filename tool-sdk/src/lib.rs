@@ -1,0 +1,64 @@
+//! Write a tool for language models as a plain Rust function.
+//!
+//! ```
+//! use tool_sdk::prelude::*;
+//!
+//! /// Greet a person.
+//! #[tool(name = "greet", label = "Greeting", parallel = true)]
+//! fn greet(
+//!     /// Name of the person
+//!     name: String,
+//!     /// How many exclamation marks
+//!     #[arg(default = 1)]
+//!     marks: u8,
+//! ) -> String {
+//!     format!("Hello, {name}{}", "!".repeat(marks.into()))
+//! }
+//!
+//! // It stays a function …
+//! assert_eq!(greet("Ada".into(), 2), "Hello, Ada!!");
+//!
+//! // … and is a tool.
+//! let run = tool_sdk::testing::run("greet", json!({"name": "Ada"})).unwrap();
+//! assert_eq!(run.result, ToolResult::text("Hello, Ada!"));
+//! ```
+//!
+//! A plugin crate has this crate as its one dependency and builds as a `cdylib`. Schema,
+//! validation and export come from the signature and its doc comments; nothing else is written.
+//!
+//! | module | what it owns |
+//! |---|---|
+//! | [`prelude`] | what an ordinary plugin uses |
+//! | [`testing`] | running a tool without a host |
+//! | [`abi`] | the border between plugin and host |
+
+pub mod abi;
+mod args;
+mod context;
+mod docs;
+mod error;
+mod log;
+pub mod panic;
+pub mod prelude;
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+mod result;
+#[cfg(feature = "async")]
+mod runtime;
+mod schema;
+pub mod testing;
+pub mod tool;
+
+use __private as private;
+
+pub use args::Args;
+pub use context::ToolContext;
+pub use error::{ErrorKind, ToolError};
+pub use result::{Content, Resource, ToolResult};
+pub use tool_macros::{tool, tool_type};
+
+/// The runtime that `async fn` tools run on, so that a plugin needs no dependency of its own for
+/// sleeping, files, sockets and child processes.
+#[cfg(feature = "async")]
+pub use tokio;

@@ -1,0 +1,12 @@
+//! Everything that an ordinary plugin needs: `use tool_sdk::prelude::*;`.
+
+pub use serde_json::{self, Map, Value, json};
+pub use tool_macros::{tool, tool_type};
+
+pub use crate::args::Args;
+pub use crate::context::ToolContext;
+pub use crate::error::{ErrorKind, ToolError};
+pub use crate::result::{Content, Resource, ToolResult};
+
+/// The result of a tool, with [`ToolError`] unless said otherwise.
+pub type Result<T, E = ToolError> = std::result::Result<T, E>;

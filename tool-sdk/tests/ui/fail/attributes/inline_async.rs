@@ -1,0 +1,6 @@
+use tool_sdk::prelude::*;
+
+#[tool(inline)]
+async fn wait() {}
+
+fn main() {}

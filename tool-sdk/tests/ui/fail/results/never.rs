@@ -1,0 +1,8 @@
+use tool_sdk::prelude::*;
+
+#[tool]
+fn f() -> ! {
+    panic!()
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use tool_sdk::prelude::*;
+
+struct Failure;
+
+#[tool]
+fn f() -> Result<String, Failure> {
+    Err(Failure)
+}
+
+fn main() {}

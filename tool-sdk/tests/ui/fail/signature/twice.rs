@@ -1,0 +1,9 @@
+use tool_sdk::prelude::*;
+
+#[tool(name = "first")]
+#[tool(name = "second")]
+fn both() {}
+
+fn main() {
+    both();
+}

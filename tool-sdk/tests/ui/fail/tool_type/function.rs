@@ -1,0 +1,8 @@
+use tool_sdk::prelude::*;
+
+#[tool_type]
+fn f() {}
+
+fn main() {
+    f();
+}
