@@ -12,7 +12,7 @@ use fs_err as fs;
 const CRATES: [&str; 2] = ["tool-macros", "tool-sdk"];
 
 /// What belongs to a crate's sources. Its tests, benches and examples do not.
-const PARTS: [&str; 4] = ["Cargo.toml", "build.rs", "src", "template"];
+const PARTS: [&str; 5] = ["Cargo.toml", "README.md", "build.rs", "src", "template"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let own = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").ok_or("no CARGO_MANIFEST_DIR")?);

@@ -27,6 +27,7 @@
 //! on. A host that ends in another way leaves cargo running to its end.
 
 mod cargo;
+mod dep_info;
 mod diagnostics;
 mod environment;
 mod error;

@@ -9,13 +9,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agent_core::abort::AbortSignal;
+use agent_core::build::{Builder, BuilderOptions};
+use agent_core::call::{Arguments, Caller, ToolCall};
+use agent_core::event::Emitter;
+use agent_core::registry::{Registry, RegistryOptions, Scope};
+use agent_core::tool::ToolCallResult;
 use fs_err as fs;
 use serde_json::Value;
 
 /// How long a test waits for something that should happen.
-pub const DEADLINE: Duration = Duration::from_secs(120);
+pub const DEADLINE: Duration = Duration::from_secs(300);
 
 /// The repository.
 pub fn repository() -> PathBuf {
@@ -134,6 +141,27 @@ impl Project {
     pub fn dev(&self) -> Dev {
         Dev::start(self.command(&["dev", "--json"]))
     }
+}
+
+impl Project {
+    /// A host in this process: a caller over a registry of the project's plugins, built and loaded.
+    pub async fn host(&self) -> Caller {
+        let state = self.path().join(".toolsmith");
+        let trusted = target().join("trusted");
+        let builder = BuilderOptions::new(self.plugins(), state.clone(), trusted);
+        let builder = Builder::new(builder).expect("the folders are absolute");
+        let options = RegistryOptions { plugins: self.plugins(), state };
+        let events = Emitter::default();
+        let registry = Registry::open(options, Some(builder), events.clone()).expect("writable");
+        registry.refresh(Scope::All, &()).await.expect("readable");
+        Caller::new(registry, events)
+    }
+}
+
+/// Makes one call and gives its result.
+pub async fn call(caller: &Caller, tool: &str, arguments: Value) -> Arc<ToolCallResult> {
+    let call = ToolCall::new(tool, Arguments::Json(arguments));
+    caller.call(call, &AbortSignal::new()).await.result
 }
 
 /// What a command that has ended left.

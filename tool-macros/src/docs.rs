@@ -1,11 +1,16 @@
 //! Doc comments as expressions. They are put together at run time (`tool_sdk`'s `docs`), since
 //! `#[doc = include_str!(…)]` is no text yet when the macro runs.
 
-use syn::{Attribute, Expr, Meta};
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
 /// The pieces of a doc comment in order, whatever other attributes stand between them.
 pub(crate) fn collect(attributes: &[Attribute]) -> Vec<Expr> {
-    attributes.iter().filter_map(piece).cloned().collect()
+    attributes
+        .iter()
+        .filter_map(piece)
+        .cloned()
+        .map(without_frame)
+        .collect()
 }
 
 /// Whether the attribute is a doc comment, or anything else of `#[doc …]`.
@@ -19,6 +24,36 @@ fn piece(attribute: &Attribute) -> Option<&Expr> {
         Meta::NameValue(pair) if is_doc(attribute) => Some(&pair.value),
         Meta::NameValue(_) | Meta::Path(_) | Meta::List(_) => None,
     }
+}
+
+/// A `/** … */` comment without the stars in front of its lines, which are no text.
+fn without_frame(piece: Expr) -> Expr {
+    match piece {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            attrs,
+        }) => {
+            let unframed = unframed(&text.value());
+            let text = unframed.map_or(text.clone(), |plain| LitStr::new(&plain, text.span()));
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                attrs,
+            })
+        }
+        other => other,
+    }
+}
+
+/// The text without stars, where every line but the first has one. The last line is often only
+/// the indentation of `*/`.
+fn unframed(text: &str) -> Option<String> {
+    let (first, rest) = text.split_once('\n')?;
+    let rest = rest.trim_end();
+    let rest: Option<Vec<&str>> = rest
+        .lines()
+        .map(|line| line.trim_start().strip_prefix('*'))
+        .collect();
+    Some(format!("{first}\n{}", rest?.join("\n")))
 }
 
 #[cfg(test)]
@@ -52,5 +87,18 @@ mod tests {
             pieces,
             ["\" First\"", "include_str ! (\"x.md\")", "\" last\""]
         );
+    }
+
+    #[test]
+    fn stars_of_a_block_comment_are_no_text() {
+        for (comment, expected) in [
+            ("\n * One\n *   two\n ", Some("\n One\n   two")),
+            (" One\n * two ", Some(" One\n two")),
+            (" One line ", None),
+            ("\n One\n two\n ", None),
+            ("\n * a list\n   goes on\n ", None),
+        ] {
+            assert_eq!(unframed(comment).as_deref(), expected, "{comment:?}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Fields, Meta, Path, Token};
+use syn::{Attribute, Data, DeriveInput, Fields, Meta, Path, Token, parse_quote};
 
 use crate::errors::Errors;
 
@@ -12,7 +12,9 @@ use crate::errors::Errors;
 ///
 /// ```text
 /// #[derive(::tool_sdk::__private::serde::Serialize, …)]
-/// #[serde(crate = "::tool_sdk::__private::serde", deny_unknown_fields)]
+/// …the author's attributes…
+/// #[serde(crate = "::tool_sdk::__private::serde")]
+/// #[serde(deny_unknown_fields)]
 /// #[schemars(crate = "::tool_sdk::__private::schemars")]
 /// …the item as it is…
 /// ```
@@ -33,13 +35,19 @@ pub(crate) fn expand(
         let message = format!("{error}; `#[tool_type]` goes on a struct or an enum");
         syn::Error::new(error.span(), message)
     });
-    // With wrong keys the derives stay: without them every use of the type would be one more
-    // error.
-    let attributes = errors
-        .take(parsed.and_then(without_union))
-        .map(|item| attributes(&item, sdk));
-    let errors = errors.finish().err().map(syn::Error::into_compile_error);
-    quote!(#errors #attributes #item)
+    match errors.take(parsed.and_then(without_union)) {
+        // With wrong keys the type is completed all the same: without the derives every use of it
+        // would be one more error.
+        Some(parsed) => {
+            let completed = completed(parsed, sdk);
+            let errors = errors.finish().err().map(syn::Error::into_compile_error);
+            quote!(#errors #completed)
+        }
+        None => {
+            let errors = errors.finish().err().map(syn::Error::into_compile_error);
+            quote!(#errors #item)
+        }
+    }
 }
 
 fn without_union(item: DeriveInput) -> syn::Result<DeriveInput> {
@@ -52,8 +60,8 @@ fn without_union(item: DeriveInput) -> syn::Result<DeriveInput> {
     }
 }
 
-/// What stands above the item in the end. Nothing that the author wrote is said twice.
-fn attributes(item: &DeriveInput, sdk: &TokenStream) -> TokenStream {
+/// The item with what it lacks. Nothing that the author wrote is said twice.
+fn completed(mut item: DeriveInput, sdk: &TokenStream) -> TokenStream {
     let private = quote!(#sdk::__private);
     let already = words(&item.attrs, "derive");
     let derives = [
@@ -64,23 +72,32 @@ fn attributes(item: &DeriveInput, sdk: &TokenStream) -> TokenStream {
     .into_iter()
     .filter(|(name, _)| !already.iter().any(|derived| derived == name))
     .map(|(_, path)| path);
+    let derives = quote!(#[derive(#(#derives),*)]);
 
     let serde = words(&item.attrs, "serde");
     let has = |word: &str| serde.iter().any(|written| written == word);
-    let serde_path = format!("{private}::serde").replace(' ', "");
-    let schemars_path = format!("{private}::schemars").replace(' ', "");
-    let serde_crate = (!has("crate")).then(|| quote!(#[serde(crate = #serde_path)]));
-    let schemars_crate = (!words(&item.attrs, "schemars")
+    // With the first three the item's own fields are not what is read.
+    let decides = ["transparent", "from", "try_from", "deny_unknown_fields"];
+    let denies = !decides.into_iter().any(has) && can_deny_unknown_fields(&item.data);
+    let knows_serde = has("crate");
+    let knows_schemars = words(&item.attrs, "schemars")
         .iter()
-        .any(|word| word == "crate"))
-    .then(|| quote!(#[schemars(crate = #schemars_path)]));
-    // With these the item's own fields are not what is read.
-    let is_read_otherwise = ["transparent", "from", "try_from", "deny_unknown_fields"]
-        .into_iter()
-        .any(has);
-    let deny = (!is_read_otherwise && can_deny_unknown_fields(&item.data))
-        .then(|| quote!(#[serde(deny_unknown_fields)]));
-    quote!(#[derive(#(#derives),*)] #serde_crate #deny #schemars_crate)
+        .any(|word| word == "crate");
+
+    // Helper attributes stand behind the derives that they belong to, also behind the author's.
+    let path = |of: &str| format!("{private}::{of}").replace(' ', "");
+    if !knows_serde {
+        let path = path("serde");
+        item.attrs.push(parse_quote!(#[serde(crate = #path)]));
+    }
+    if denies {
+        item.attrs.push(parse_quote!(#[serde(deny_unknown_fields)]));
+    }
+    if !knows_schemars {
+        let path = path("schemars");
+        item.attrs.push(parse_quote!(#[schemars(crate = #path)]));
+    }
+    quote!(#derives #item)
 }
 
 /// Unknown fields are refused where there are named fields, unless some are collected by

@@ -131,12 +131,23 @@ impl<T> SerdeKind<T> {
     }
 }
 
+/// A value that may stand in for an absent argument.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be the default of an argument",
+    label = "does not become JSON",
+    note = "write a literal, or put `#[tool_type]` on your own type"
+)]
+pub trait DefaultValue: Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> DefaultValue for T {}
+
 /// The JSON of a default value.
 ///
 /// # Panics
 /// When the value does not serialise; the probe of a new library finds that before a call can.
 #[expect(clippy::expect_used, reason = "caught by the probe, and there is no value to go on with")]
-pub fn default_value<T: Serialize>(value: T) -> Value {
+pub fn default_value<T: DefaultValue>(value: T) -> Value {
     serde_json::to_value(value).expect("the default of an argument must serialise to JSON")
 }
 

@@ -1,7 +1,6 @@
 //! What a crate is made of, and whether that is still what it was.
 //!
-//! Owns the look at files: which ones count, their fingerprints and hashes, and the reading of
-//! dep-info. Does not own what is remembered between builds, which is [`super::record`]'s, nor
+//! Owns the look at files: which ones count, their fingerprints and hashes. Does not own what is remembered between builds, which is [`super::record`]'s, nor
 //! what follows from a change, which is [`super::Builder`]'s.
 //!
 //! Times lie: an older file may be restored with its time, a clock may be set back, two writes may
@@ -19,6 +18,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use super::manifest::{CrateManifest, is_workspace, workspace_above};
+use super::sdk;
 use crate::limits::BUILD_TREE_FILES;
 
 /// Nanoseconds of one tick of a file system's clock, with room to spare.
@@ -148,6 +148,19 @@ impl Sources {
         }
         let mut sources = Self { files, trees };
         sources.add_manifests_above(&manifest.folder, manifest.standalone);
+        sources
+    }
+
+    /// The same with the SDK's sources, for a crate of which the compiler has said nothing yet: an
+    /// SDK that was unpacked a moment ago would otherwise be doubted, and built a second time.
+    pub(super) fn before_first_build(manifest: &CrateManifest, cargo_home: Option<&Path>) -> Self {
+        let mut sources = Self::of(manifest, cargo_home);
+        if let Some(sdk) = &manifest.sdk {
+            sources.trees.insert(sdk.join("src"));
+            sources
+                .trees
+                .insert(sdk.with_file_name(sdk::MACROS).join("src"));
+        }
         sources
     }
 
@@ -346,49 +359,6 @@ fn add_tree(root: &Path, paths: &mut BTreeSet<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The files that a dep-info file of cargo names: `OUTPUT: FILE FILE …`, spaces in names escaped.
-pub(super) fn dep_info(text: &str, folder: &Path) -> BTreeSet<PathBuf> {
-    let files = text
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| {
-            // A space inside a name is escaped, so the first bare one after a colon ends the output.
-            line.split_once(": ").map(|(_, files)| names(files))
-        });
-    files.flatten().map(|name| folder.join(name)).collect()
-}
-
-fn names(text: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut name = String::new();
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        if letter == '\\' && letters.peek() == Some(&' ') {
-            letters.next();
-            name.push(' ');
-        } else if letter == ' ' {
-            names.push(std::mem::take(&mut name));
-        } else {
-            name.push(letter);
-        }
-    }
-    names.push(name);
-    names.retain(|name| !name.is_empty());
-    names
-}
-
-/// The variables that rustc's own dep-info says were read at compile time.
-pub(super) fn env_deps(text: &str) -> BTreeSet<String> {
-    text.lines()
-        .filter_map(|line| line.strip_prefix("# env-dep:"))
-        .map(|rest| {
-            rest.split_once('=')
-                .map_or(rest, |(name, _)| name)
-                .to_owned()
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ use super::manifest::is_workspace;
 /// The crate that every plugin depends on.
 pub const CRATE: &str = "tool-sdk";
 
+/// The crate beside it that its macros come from.
+pub(super) const MACROS: &str = "tool-macros";
+
 /// Changes with the way the sources are rendered, so that an older rendering is not taken for it.
 const RENDERING: &[u8] = b"1";
 
@@ -89,6 +92,8 @@ pub fn unpack(state: &Path) -> io::Result<PathBuf> {
     }
     let number = UNFINISHED.fetch_add(1, Ordering::Relaxed);
     let unfinished = parent.join(format!(".unpacking-{}-{number}", std::process::id()));
+    // A process of the same number may have been killed here once.
+    drop(fs::remove_dir_all(&unfinished));
     let written = write_all(&unfinished).and_then(|()| fs::rename(&unfinished, &place));
     if written.is_err() {
         // Without success nothing is left behind; that the folder is there already is one.

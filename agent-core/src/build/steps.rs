@@ -11,9 +11,13 @@ use std::time::{Instant, SystemTime};
 use fs_err as fs;
 
 use super::cargo::{self, Finished, Run, Stop};
-use super::inputs::{self, Fingerprint, Seen, Snapshot, Sources};
+use super::inputs::{Fingerprint, Seen, Snapshot, Sources};
 use super::record::{self, Conditions, Record};
-use super::{BuildError, BuildProgress, Builder, Built, CrateManifest, sdk};
+use super::{BuildError, BuildProgress, Builder, Built, CrateManifest, dep_info, sdk};
+
+/// The moment to look at what cargo has written: it never writes into a file that is there but
+/// puts another in its place, so that no file is too young to be told from a later one.
+const OUTPUT: i64 = i64::MAX;
 
 /// What a look at a crate found.
 pub(super) struct Look {
@@ -59,10 +63,8 @@ impl Look {
             return vec![finished.source.clone()];
         };
         let has_changed = |path: &&PathBuf| {
-            // A file that could not be vouched for then is cargo's to judge: it knows when it
-            // began to compile.
-            let then = known.inputs.hash(path).filter(|hash| !hash.is_empty());
-            matches!((then, self.inputs.hash(path)), (Some(then), Some(now)) if then != now)
+            // The hash of a file that could not be vouched for then is like no other.
+            matches!((known.inputs.hash(path), self.inputs.hash(path)), (Some(then), Some(now)) if then != now)
         };
         compiled.iter().filter(has_changed).cloned().collect()
     }
@@ -81,8 +83,7 @@ impl Builder {
         let artifact = look.artifact.as_ref()?;
         // Contents are the same, yet times or inodes may have changed, or may have been too young
         // to be trusted. As they are now they spare the next look the reading.
-        let is_young = artifact.is_young_at(record.inputs.taken);
-        if look.inputs.moved || is_young || *artifact != record.artifact {
+        if look.inputs.moved || *artifact != record.artifact {
             let record = record.refreshed(look.inputs.clone(), artifact.clone());
             self.remember(&record, manifest, progress);
             return Some(built(manifest, record, false, begin));
@@ -100,16 +101,16 @@ impl Builder {
         blocking(move || {
             let record = Record::load(&builder.record_file(&manifest.package))
                 .filter(|record| record.conditions.manifest == conditions.manifest);
-            let sources = match &record {
-                Some(record) => record.sources.clone(),
-                None => Sources::of(&manifest, builder.cargo_home().as_deref()),
-            };
+            let sources = record.as_ref().map_or_else(
+                || Sources::before_first_build(&manifest, builder.cargo_home().as_deref()),
+                |record| record.sources.clone(),
+            );
             let known = record.as_ref().map(|record| &record.inputs);
             let inputs = Snapshot::take(&sources, known)?;
             // The library is only worth a look where nothing else asks for a build.
             let artifact = match &record {
                 Some(record) if inputs.has_content_of(&record.inputs) => {
-                    Seen::look(&record.library, Some(&record.artifact), record.inputs.taken)?
+                    Seen::look(&record.library, Some(&record.artifact), OUTPUT)?
                 }
                 _ => None,
             };
@@ -152,13 +153,15 @@ impl Builder {
             .current_dir(folder)
             .env_clear()
             .envs(self.environment.variables())
+            // Whether a missing toolchain is fetched is for cargo to show.
+            .env("RUSTUP_AUTO_INSTALL", "0")
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .output()
             .await;
         let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-        let Ok(text) = text else {
+        let Some(text) = text.ok().filter(|text| !text.is_empty()) else {
             return String::new();
         };
         toolchains.insert(file, text.clone());
@@ -248,7 +251,7 @@ impl Builder {
                 library.display()
             ),
         );
-        blocking(move || Ok(Seen::look(&library, None, i64::MIN)?.ok_or(missing)?)).await
+        blocking(move || Ok(Seen::look(&library, None, OUTPUT)?.ok_or(missing)?)).await
     }
 
     /// Looks again at everything, now by the compiler's own account of what it has read.
@@ -315,7 +318,7 @@ fn built(manifest: &CrateManifest, record: Record, ran_cargo: bool, begin: Insta
 /// only the crate's own folder is known.
 fn compiled(finished: &Finished, folder: &Path) -> BTreeSet<PathBuf> {
     let text = fs::read_to_string(finished.library.with_extension("d"));
-    inputs::dep_info(&text.unwrap_or_default(), folder)
+    dep_info::files(&text.unwrap_or_default(), folder)
 }
 
 /// Variables that the crate read at compile time, as far as rustc's own dep-info is where cargo
@@ -325,7 +328,7 @@ fn variables(library: &Path, name: &str) -> BTreeSet<String> {
         .parent()
         .map(|folder| folder.join("deps").join(format!("{name}.d")));
     let text = file.and_then(|file| fs::read_to_string(file).ok());
-    inputs::env_deps(&text.unwrap_or_default())
+    dep_info::variables(&text.unwrap_or_default())
 }
 
 /// Gives files the present time, which is all that cargo asks for.

@@ -82,6 +82,8 @@ pub fn create(new: NewCrate<'_>) -> Result<PathBuf, NewCrateError> {
     let files = files(new, &place, lock.as_deref())?;
 
     let unfinished = plugins.join(format!(".new-{}-{}", new.name, std::process::id()));
+    // A process of the same number may have been killed here once.
+    drop(fs::remove_dir_all(&unfinished));
     let written = write_all(&unfinished, &files).and_then(|()| publish(&unfinished, &place));
     if let Err(error) = written {
         drop(fs::remove_dir_all(&unfinished));

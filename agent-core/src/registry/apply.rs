@@ -183,8 +183,12 @@ impl Reload {
                     old.generation.retire();
                 }
             }
-            Err(Failure { reason, content }) => {
-                tracing::warn!(plugin = %name, reason, "not taken over");
+            Err(Failure { reason, content, reported }) => {
+                if reported {
+                    tracing::info!(plugin = %name, reason, "not taken over");
+                } else {
+                    tracing::warn!(plugin = %name, reason, "not taken over");
+                }
                 plugin.state = PluginState::Failed;
                 plugin.reason = Some(reason.clone());
                 plugin.failed_content = Some(content);
@@ -263,6 +267,14 @@ struct Failure {
     reason: String,
     /// Stands for the content, so that the same is not tried and reported again (R29).
     content: String,
+    /// Whether an event of its own has told it.
+    reported: bool,
+}
+
+impl Failure {
+    fn quiet(reason: String, content: String) -> Self {
+        Self { reason, content, reported: false }
+    }
 }
 
 impl Plugin {
@@ -293,7 +305,7 @@ impl Plugin {
             let reason = || "not built yet, and building is switched off".to_owned();
             return found
                 .map(|path| Some(library(path)))
-                .ok_or_else(|| Failure { reason: reason(), content: String::new() })
+                .ok_or_else(|| Failure::quiet(reason(), String::new()))
                 .or_else(|failure| self.unless_known(failure));
         };
         let content = builder.inputs_hash(manifest).await;
@@ -313,8 +325,12 @@ impl Plugin {
             }
             Err(error) => {
                 reporter.ended(Some(&error));
-                let reason = short_reason(&error);
-                Err(Failure { reason, content: content.unwrap_or_default() })
+                // The compiler may have read a file that was saved after the look at it.
+                let content = match &error {
+                    BuildError::Compile { inputs_hash, .. } => inputs_hash.clone(),
+                    _ => content.unwrap_or_default(),
+                };
+                Err(Failure { reason: short_reason(&error), content, reported: true })
             }
         }
     }
@@ -350,7 +366,7 @@ impl Plugin {
         }
         let loaded = self.load(registry, name, &stored, &library).await;
         let (generation, entries) =
-            loaded.map_err(|error| Failure { reason: error.to_string(), content })?;
+            loaded.map_err(|error| Failure::quiet(error.to_string(), content))?;
         self.number = generation.number();
         self.images += 1;
         self.state = PluginState::Live;
@@ -370,7 +386,7 @@ impl Plugin {
         if self.failed_content.as_ref() == Some(&content) {
             return Ok(());
         }
-        Err(Failure { reason, content })
+        Err(Failure::quiet(reason, content))
     }
 
     async fn load(

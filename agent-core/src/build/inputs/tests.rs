@@ -1,48 +1,6 @@
 use super::*;
 use std::time::Duration;
 
-fn paths(names: &[&str]) -> BTreeSet<PathBuf> {
-    names.iter().map(PathBuf::from).collect()
-}
-
-#[test]
-fn dep_info_names_files_with_spaces_colons_and_backslashes() {
-    let folder = Path::new("/work");
-    for (text, expected) in [
-        (
-            "/t/liba.so: /a/src/lib.rs /a/src/x.txt\n",
-            &["/a/src/lib.rs", "/a/src/x.txt"][..],
-        ),
-        (
-            "/t\\ t/liba.so: /a\\ b/lib.rs /c\\ \\ d\n",
-            &["/a b/lib.rs", "/c  d"],
-        ),
-        ("/t/a:b.so: /a:b/lib.rs\n", &["/a:b/lib.rs"]),
-        (
-            "/t/a.so: /a\\b.rs /c\\\\ d.rs\n",
-            &["/a\\b.rs", "/c\\ d.rs"],
-        ),
-        ("/t/a.so: src/lib.rs\n", &["/work/src/lib.rs"]),
-        (
-            "/t/a.so: /a.rs\n\n/t/a.rlib: /a.rs /b.rs\n",
-            &["/a.rs", "/b.rs"],
-        ),
-        ("/t/a.so:\n", &[]),
-        ("/t/a.so: \n", &[]),
-        ("# env-dep:X: y\n", &[]),
-        ("", &[]),
-    ] {
-        assert_eq!(dep_info(text, folder), paths(expected), "{text:?}");
-    }
-}
-
-#[test]
-fn variables_read_at_compile_time_are_named_without_their_values() {
-    let text = "a.d: src/lib.rs\n\nsrc/lib.rs:\n\n# env-dep:UNSET\n# env-dep:SET=a=b\n";
-    let expected = BTreeSet::from(["SET".to_owned(), "UNSET".to_owned()]);
-    assert_eq!(env_deps(text), expected);
-}
-
 struct Folder(tempfile::TempDir);
 
 impl Folder {

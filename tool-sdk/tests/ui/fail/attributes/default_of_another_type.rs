@@ -4,13 +4,12 @@ struct NoJson;
 
 #[tool]
 fn f(
-    #[arg(default = 256)] byte: u8,
     #[arg(default = "5")] number: i64,
     #[arg(default = 5)] text: &str,
     #[arg(default = 5)] ratio: f64,
     #[arg(default = NoJson)] value: Value,
 ) {
-    let _ = (byte, number, text, ratio, value);
+    let _ = (number, text, ratio, value);
 }
 
 fn main() {}

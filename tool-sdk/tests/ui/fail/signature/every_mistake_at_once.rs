@@ -12,5 +12,5 @@ async fn get_weather(
 }
 
 fn main() {
-    let _future = get_weather(&String::new(), (1.0, 2.0), 3, 4);
+    let _ = get_weather;
 }

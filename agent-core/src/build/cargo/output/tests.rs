@@ -1,5 +1,8 @@
 use super::*;
+use crate::build::cargo::{LockPolicy, Profile};
+use crate::build::environment::BuildEnvironment;
 use serde_json::json;
+use std::time::Duration;
 
 fn manifest() -> CrateManifest {
     CrateManifest {
@@ -161,29 +164,6 @@ fn only_the_last_lines_are_kept() {
 }
 
 #[test]
-fn the_profile_is_the_hosts_choice() {
-    assert_eq!(
-        Profile::Dev.arguments(),
-        [
-            "--profile=dev",
-            "--config=profile.dev.debug=0",
-            "--config=profile.dev.strip=\"none\"",
-            "--config=profile.dev.incremental=true",
-            "--config=profile.dev.overflow-checks=true",
-            "--config=profile.dev.panic=\"unwind\"",
-        ]
-    );
-    assert_eq!(
-        Profile::Release.arguments(),
-        [
-            "--profile=release",
-            "--config=profile.release.overflow-checks=true",
-            "--config=profile.release.panic=\"unwind\"",
-        ]
-    );
-}
-
-#[test]
 fn crates_are_named_as_they_are_compiled() {
     assert_eq!(
         compiled_crate("   Compiling serde v1.0.0 (/x)"),
@@ -191,14 +171,4 @@ fn crates_are_named_as_they_are_compiled() {
     );
     assert_eq!(compiled_crate("    Finished `dev` profile"), None);
     assert_eq!(compiled_crate(""), None);
-}
-
-#[tokio::test]
-async fn lines_are_handed_on_whole_and_without_their_ends() {
-    let mut lines = Vec::new();
-    each_line(Some(&b"one\r\n\ntwo \xff\nlast"[..]), |line| {
-        lines.push(line.to_owned());
-    })
-    .await;
-    assert_eq!(lines, ["one", "", "two \u{fffd}", "last"]);
 }

@@ -1,0 +1,164 @@
+//! `toolsmith dev` while plugins are edited, broken, added and removed.
+
+use serde_json::{Value, json};
+use toolsmith_tests::{Project, text};
+
+fn greeter(word: &str) -> String {
+    format!(
+        r#"
+        /// Greets.
+        #[tool]
+        fn greet(name: String) -> String {{
+            format!("{word}, {{name}}")
+        }}
+        "#
+    )
+}
+
+fn plugin<'a>(list: &'a Value, name: &str) -> &'a Value {
+    let plugins = list["plugins"].as_array().unwrap();
+    let found = plugins.iter().find(|plugin| {
+        plugin["name"].as_str().unwrap().starts_with(name)
+    });
+    found.unwrap_or(&Value::Null)
+}
+
+fn tools(list: &Value) -> Vec<&str> {
+    list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+/// R29: a broken edit keeps the old tool serving and its reason is shown once; a fix recovers.
+#[test]
+fn edit_changes_the_next_answer_and_r29_a_broken_one_does_not() {
+    let project = Project::new();
+    project.plugin("greeter", &greeter("Hello"));
+    let mut dev = project.dev();
+    assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "Hello, Ada");
+
+    project.source("greeter", &greeter("Salut"));
+    assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "Salut, Ada");
+
+    project.source("greeter", "fn broken( {");
+    for _ in 0..3 {
+        assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "Salut, Ada");
+    }
+    let list = dev.ask("list");
+    assert_eq!(plugin(&list, "greeter")["state"], "failed");
+    assert_eq!(plugin(&list, "greeter")["generation"], 2);
+    let shown = dev.complaints();
+    let times = shown.iter().filter(|line| line.contains("was not built")).count();
+    assert_eq!(times, 1, "{shown:#?}");
+    assert!(shown.iter().any(|line| line.contains("src/lib.rs")), "{shown:#?}");
+
+    project.source("greeter", &greeter("Servus"));
+    assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "Servus, Ada");
+    let list = dev.ask("list");
+    assert_eq!(plugin(&list, "greeter")["state"], "live");
+    assert_eq!(plugin(&list, "greeter")["mappedImages"], 3);
+    assert_eq!(dev.finish(), Some(0));
+}
+
+/// The watcher sees an edit without any command.
+#[test]
+fn running_call_ends_with_the_old_answer_across_a_swap() {
+    let slow = |word: &str| {
+        format!(
+            r#"
+            /// Waits for a file.
+            #[tool]
+            fn wait(path: String, ctx: &ToolContext) -> String {{
+                ctx.progress("waiting");
+                while !std::path::Path::new(&path).exists() {{
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                }}
+                "{word}".to_owned()
+            }}
+            "#
+        )
+    };
+    let project = Project::new();
+    project.plugin("slow", &slow("old"));
+    let mut dev = project.dev();
+    dev.ask("list");
+    let path = project.path().join("go");
+    dev.send(&format!("call wait {}", json!({"path": path})));
+    dev.complaint(|line| line.contains("waiting"));
+    project.source("slow", &slow("new"));
+    dev.complaint(|line| line.starts_with("built slow"));
+    // The call still runs on the old version: only now may it end.
+    project.write("go", "");
+    assert_eq!(text(&dev.answer()), "old");
+    assert_eq!(dev.call("wait", &json!({"path": path}).to_string()), "new");
+}
+
+#[test]
+fn new_crate_appears_and_deleted_crate_goes_by_itself() {
+    let project = Project::new();
+    project.plugin("a", &greeter("Hello"));
+    let mut dev = project.dev();
+    assert_eq!(tools(&dev.ask("list")), ["greet"]);
+
+    let name = project.crate_name("made");
+    let made = project.run(&["new", &name]);
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    let list = dev.ask_until("list", |list| tools(list).len() == 2);
+    assert_eq!(plugin(&list, "made")["state"], "live");
+
+    fs_err::remove_dir_all(project.plugins().join("a")).unwrap();
+    let list = dev.ask_until("list", |list| tools(list).len() == 1);
+    assert_eq!(plugin(&list, "a-"), &Value::Null);
+    let unknown = dev.ask("call greet {\"name\": \"Ada\"}");
+    assert_eq!(unknown["error"]["kind"], "unknownTool");
+}
+
+#[test]
+fn broken_neighbours_hurt_nothing_but_themselves() {
+    let project = Project::new();
+    project.plugin("good", &greeter("Hello"));
+    project.write("plugins/broken/Cargo.toml", "[package\nname = 1");
+    fs_err::create_dir(project.plugins().join("empty")).unwrap();
+    project.plugin("twin", &greeter("Twin"));
+    let manifest = project.plugins().join("twin/Cargo.toml");
+    let twin = fs_err::read_to_string(&manifest).unwrap();
+    let good = project.crate_name("good");
+    fs_err::write(manifest, twin.replace(&project.crate_name("twin"), &good)).unwrap();
+
+    let list = project.run(&["list", "--json"]).json();
+    assert_eq!(tools(&list), ["greet"]);
+    assert_eq!(plugin(&list, "good")["state"], "live");
+    assert_eq!(plugin(&list, "broken")["state"], "failed");
+    assert_eq!(plugin(&list, "empty")["state"], "failed");
+    assert_eq!(plugin(&list, "twin")["state"], "conflicted");
+    for name in ["broken", "empty", "twin"] {
+        let reason = plugin(&list, name)["reason"].as_str().unwrap();
+        assert!(!reason.is_empty() && !reason.contains('\n'), "{reason}");
+    }
+    let ran = project.run(&["call", "greet", r#"{"name": "Ada"}"#]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("Hello, Ada\n", Some(0)));
+}
+
+/// A version that returns is a new image, so that it shares no state with its earlier self.
+#[test]
+fn version_that_returns_starts_anew() {
+    let counter = |step: u32| {
+        format!(
+            r"
+            static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+            /// Counts.
+            #[tool]
+            fn count() -> u32 {{
+                COUNT.fetch_add({step}, std::sync::atomic::Ordering::SeqCst) + {step}
+            }}
+            "
+        )
+    };
+    let project = Project::new();
+    project.plugin("counter", &counter(1));
+    let mut dev = project.dev();
+    assert_eq!(dev.call("count", ""), "1");
+    assert_eq!(dev.call("count", ""), "2");
+    project.source("counter", &counter(10));
+    assert_eq!(dev.call("count", ""), "10");
+    project.source("counter", &counter(1));
+    assert_eq!(dev.call("count", ""), "1");
+}

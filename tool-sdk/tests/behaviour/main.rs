@@ -1,0 +1,45 @@
+//! What tools made with `#[tool]` do: how hosts see them, and what a call of each comes to. All
+//! run without a host, through `tool_sdk::testing`.
+
+mod arguments;
+mod attributes;
+mod descriptions;
+mod functions;
+mod hooks;
+mod results;
+mod tool_types;
+
+use tool_sdk::prelude::*;
+use tool_sdk::testing;
+
+/// The description of a tool as hosts get it, without the place of its source.
+fn described(tool: &str) -> Value {
+    let description = testing::describe(tool).map(|tool| json!(tool));
+    let mut description = description.unwrap_or_else(|error| json!(error.to_string()));
+    if let Some(fields) = description.as_object_mut() {
+        fields.remove("file");
+        fields.remove("line");
+    }
+    description
+}
+
+/// The input schema of a tool.
+fn schema(tool: &str) -> Value {
+    described(tool)["inputSchema"].take()
+}
+
+/// The schemas of a tool's arguments.
+fn properties(tool: &str) -> Value {
+    schema(tool)["properties"].take()
+}
+
+/// The text that a call comes to, or that of its error behind `error: `.
+fn called(tool: &str, arguments: Value) -> String {
+    match testing::run(tool, arguments) {
+        Ok(run) => {
+            let texts = run.result.content.iter().filter_map(Content::as_text);
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        Err(error) => format!("error: {error}"),
+    }
+}

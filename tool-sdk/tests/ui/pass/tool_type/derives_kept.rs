@@ -1,0 +1,17 @@
+//! Derives of the author are not made twice.
+use tool_sdk::__private::{schemars, serde};
+use tool_sdk::prelude::*;
+
+#[tool_type]
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[serde(crate = "tool_sdk::__private::serde", deny_unknown_fields)]
+struct Place {
+    name: String,
+}
+
+#[tool]
+fn f(place: Place) -> String {
+    place.name
+}
+
+fn main() {}
