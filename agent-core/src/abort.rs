@@ -1,10 +1,13 @@
 //! The signal that ends work early: given to whoever starts a call, handed down to the tool.
 
+use std::sync::Arc;
+
 use tokio_util::sync::CancellationToken;
 
 /// A signal that is raised once and stays raised. Clones are the same signal.
 #[derive(Clone, Debug, Default)]
-pub struct AbortSignal(CancellationToken);
+// A token's own clone takes a lock; every call clones its signal.
+pub struct AbortSignal(Arc<CancellationToken>);
 
 impl AbortSignal {
     /// A signal that is not raised.
@@ -15,7 +18,7 @@ impl AbortSignal {
     /// A signal that is raised with this one, or alone.
     #[must_use]
     pub fn child(&self) -> Self {
-        Self(self.0.child_token())
+        Self(Arc::new(self.0.child_token()))
     }
 
     /// Raises the signal.

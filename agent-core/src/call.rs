@@ -56,7 +56,11 @@ pub enum Arguments {
 impl ToolCall {
     /// A call with an id of its own.
     pub fn new(name: impl Into<String>, arguments: Arguments) -> Self {
-        Self { id: uuid::Uuid::new_v4().to_string(), name: name.into(), arguments }
+        Self {
+            id: uuid::Uuid::new_v4().to_string(),
+            name: name.into(),
+            arguments,
+        }
     }
 
     /// The same call with this id.
@@ -149,13 +153,20 @@ impl Caller {
     }
 
     fn timeout_of(&self, tool: &str, own: Option<Duration>) -> Duration {
-        self.tool_timeouts.get(tool).copied().or(own).unwrap_or(self.timeout)
+        self.tool_timeouts
+            .get(tool)
+            .copied()
+            .or(own)
+            .unwrap_or(self.timeout)
     }
 }
 
 impl Finalized {
     fn new(result: ToolCallResult) -> Self {
-        Self { message: Message::tool_result(&result), result: Arc::new(result) }
+        Self {
+            message: Message::tool_result(&result),
+            result: Arc::new(result),
+        }
     }
 }
 

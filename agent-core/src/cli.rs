@@ -114,22 +114,36 @@ struct CommandError {
 
 impl CommandError {
     fn failed(error: impl std::fmt::Display) -> Self {
-        Self { exit: Exit::Failed, message: error.to_string(), hint: None }
+        Self {
+            exit: Exit::Failed,
+            message: error.to_string(),
+            hint: None,
+        }
     }
 
     fn usage(error: impl std::fmt::Display) -> Self {
-        Self { exit: Exit::WrongUsage, message: error.to_string(), hint: None }
+        Self {
+            exit: Exit::WrongUsage,
+            message: error.to_string(),
+            hint: None,
+        }
     }
 
     fn with_hint(self, hint: impl Into<Option<String>>) -> Self {
-        Self { hint: hint.into(), ..self }
+        Self {
+            hint: hint.into(),
+            ..self
+        }
     }
 }
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
             output::complain("the runtime could not be started", &error.to_string());
@@ -141,7 +155,11 @@ pub fn main() -> ExitCode {
     runtime.shutdown_background();
     match result {
         Ok(exit) => exit.into(),
-        Err(CommandError { exit, message, hint }) => {
+        Err(CommandError {
+            exit,
+            message,
+            hint,
+        }) => {
             output::complain(&message, hint.as_deref().unwrap_or_default());
             exit.into()
         }

@@ -36,7 +36,11 @@ fn rfc3339<S: Serializer>(time: &SystemTime, serializer: S) -> Result<S::Ok, S::
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 #[non_exhaustive]
 pub enum EventKind {
     /// A call ended before its tool ran.
@@ -223,7 +227,10 @@ struct Inner {
 impl Emitter {
     /// An emitter to these sinks.
     pub fn new(sinks: Vec<Box<dyn EventSink>>) -> Self {
-        Self(Arc::new(Inner { sinks, last: AtomicU64::new(0) }))
+        Self(Arc::new(Inner {
+            sinks,
+            last: AtomicU64::new(0),
+        }))
     }
 
     /// Hands out what happened. Nothing is made where nobody listens.
@@ -232,7 +239,11 @@ impl Emitter {
             return;
         }
         let seq = self.0.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let event = Arc::new(Event { kind: kind(), seq, time: SystemTime::now() });
+        let event = Arc::new(Event {
+            kind: kind(),
+            seq,
+            time: SystemTime::now(),
+        });
         for sink in &self.0.sinks {
             sink.event(&event);
         }
@@ -241,6 +252,8 @@ impl Emitter {
 
 impl fmt::Debug for Emitter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Emitter").field("sinks", &self.0.sinks.len()).finish_non_exhaustive()
+        f.debug_struct("Emitter")
+            .field("sinks", &self.0.sinks.len())
+            .finish_non_exhaustive()
     }
 }

@@ -62,7 +62,9 @@ impl ContentHash {
 
     /// Reads 64 hexadecimal digits.
     pub fn from_hex(text: &str) -> Option<Self> {
-        blake3::Hash::from_hex(text).ok().map(|hash| Self(*hash.as_bytes()))
+        blake3::Hash::from_hex(text)
+            .ok()
+            .map(|hash| Self(*hash.as_bytes()))
     }
 }
 
@@ -95,7 +97,9 @@ impl<'de> Deserialize<'de> for ContentHash {
 /// The rule for tool names (R20): `^[A-Za-z0-9_-]{1,64}$`.
 pub fn is_tool_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 #[cfg(test)]

@@ -35,7 +35,11 @@ pub struct Message {
 
 /// One block of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 #[non_exhaustive]
 pub enum Block {
     /// Text.
@@ -92,7 +96,11 @@ pub enum Block {
 impl Message {
     /// A message of one text block.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
-        Self { role, name: None, content: vec![Block::Text { text: text.into() }] }
+        Self {
+            role,
+            name: None,
+            content: vec![Block::Text { text: text.into() }],
+        }
     }
 
     /// The message that carries a call's result back to the model.
@@ -103,6 +111,10 @@ impl Message {
             content: result.content.clone(),
             is_error: result.is_error,
         };
-        Self { role: Role::Tool, name: None, content: vec![block] }
+        Self {
+            role: Role::Tool,
+            name: None,
+            content: vec![block],
+        }
     }
 }

@@ -66,13 +66,17 @@ pub enum PluginError {
         found: String,
     },
     /// A library that was not built with the SDK.
-    #[error("no toolsmith plugin: it exports no stamp (expected symbol `{expected}`); is tool-sdk its dependency?")]
+    #[error(
+        "no toolsmith plugin: it exports no stamp (expected symbol `{expected}`); is tool-sdk its dependency?"
+    )]
     NoStamp {
         /// The symbol that was looked for.
         expected: String,
     },
     /// A library of another revision of the border.
-    #[error("built with {found}, expected abi {expected}: rebuild it with this version of tool-sdk")]
+    #[error(
+        "built with {found}, expected abi {expected}: rebuild it with this version of tool-sdk"
+    )]
     WrongRevision {
         /// The host's revision.
         expected: String,
@@ -100,7 +104,9 @@ pub enum PluginError {
         reason: String,
     },
     /// Markers and registered tools differ: the linker dropped something.
-    #[error("the library exports the tools [{exported}] but registers [{registered}]: its linker dropped some")]
+    #[error(
+        "the library exports the tools [{exported}] but registers [{registered}]: its linker dropped some"
+    )]
     LostTools {
         /// Names by exported marker.
         exported: String,
@@ -108,7 +114,9 @@ pub enum PluginError {
         registered: String,
     },
     /// A panic of the plugin could not be caught.
-    #[error("tool `{tool}` was compiled with panic = \"abort\", so its panics can't be caught: remove that from the profile")]
+    #[error(
+        "tool `{tool}` was compiled with panic = \"abort\", so its panics can't be caught: remove that from the profile"
+    )]
     PanicAborts {
         /// The first such tool.
         tool: String,
@@ -139,7 +147,10 @@ impl PluginError {
 
     /// Whether the file may become right by itself, because someone still writes it.
     pub fn may_be_unfinished(&self) -> bool {
-        matches!(self, Self::Incomplete { .. } | Self::NotALibrary { .. } | Self::Io { .. })
+        matches!(
+            self,
+            Self::Incomplete { .. } | Self::NotALibrary { .. } | Self::Io { .. }
+        )
     }
 }
 

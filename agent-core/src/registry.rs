@@ -132,7 +132,12 @@ impl Registry {
 
     /// Every plugin that is known, by name.
     pub fn plugins(&self) -> Vec<PluginStatus> {
-        self.0.statuses.load().iter().map(apply::Status::show).collect()
+        self.0
+            .statuses
+            .load()
+            .iter()
+            .map(apply::Status::show)
+            .collect()
     }
 
     /// The folder of crates and finished libraries.
@@ -143,14 +148,24 @@ impl Registry {
     /// Registers a tool of this program (Y49).
     pub async fn register(&self, tool: Arc<dyn HostTool>) -> Result<(), RegistryError> {
         let name = tool.spec().name.clone();
-        let refuse = |reason: &str| RegistryError::Register { tool: name.clone(), reason: reason.to_owned() };
+        let refuse = |reason: &str| RegistryError::Register {
+            tool: name.clone(),
+            reason: reason.to_owned(),
+        };
         if !crate::ids::is_tool_name(&name) {
-            return Err(refuse("expected a name of 1 to 64 letters, digits, `_` or `-`"));
+            return Err(refuse(
+                "expected a name of 1 to 64 letters, digits, `_` or `-`",
+            ));
         }
         let mut reload = self.0.reload.lock().await;
-        let taken = self.table().get(&name).is_some_and(|entry| entry.plugin().is_none());
+        let taken = self
+            .table()
+            .get(&name)
+            .is_some_and(|entry| entry.plugin().is_none());
         if taken {
-            return Err(refuse("this program has registered a tool of that name already"));
+            return Err(refuse(
+                "this program has registered a tool of that name already",
+            ));
         }
         reload.register(&self.0, tool);
         Ok(())
@@ -163,7 +178,12 @@ impl Registry {
         scope: Scope<'_>,
         progress: &dyn BuildProgress,
     ) -> Result<(), RegistryError> {
-        self.0.reload.lock().await.run(&self.0, scope, progress).await
+        self.0
+            .reload
+            .lock()
+            .await
+            .run(&self.0, scope, progress)
+            .await
     }
 
     /// Brings in the one tool that is called `name`, touching as few plugins as possible: those
@@ -210,7 +230,9 @@ impl Inner {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registry").field("options", &self.0.options).finish_non_exhaustive()
+        f.debug_struct("Registry")
+            .field("options", &self.0.options)
+            .finish_non_exhaustive()
     }
 }
 
@@ -221,7 +243,10 @@ fn mentions(found: &Found, tool: &str) -> bool {
     let holds = |path: &Path| {
         let bytes = fs_err::read(path).unwrap_or_default();
         let contains = |word: &str| {
-            !word.is_empty() && bytes.windows(word.len()).any(|part| part == word.as_bytes())
+            !word.is_empty()
+                && bytes
+                    .windows(word.len())
+                    .any(|part| part == word.as_bytes())
         };
         contains(tool) || contains(&snake)
     };
@@ -230,7 +255,9 @@ fn mentions(found: &Found, tool: &str) -> bool {
         Found::Crate(manifest) => {
             let folder = manifest.source.parent().unwrap_or(&manifest.folder);
             let files = fs_err::read_dir(folder).into_iter().flatten().flatten();
-            files.map(|file| file.path()).any(|path| path.is_file() && holds(&path))
+            files
+                .map(|file| file.path())
+                .any(|path| path.is_file() && holds(&path))
         }
     }
 }
@@ -243,7 +270,11 @@ fn snake_case(name: &str) -> String {
             snake.push('_');
         }
         lower_before = letter.is_ascii_lowercase() || letter.is_ascii_digit();
-        snake.push(if letter == '-' { '_' } else { letter.to_ascii_lowercase() });
+        snake.push(if letter == '-' {
+            '_'
+        } else {
+            letter.to_ascii_lowercase()
+        });
     }
     snake
 }

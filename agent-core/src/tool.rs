@@ -60,7 +60,11 @@ pub struct ToolSpec {
 
 impl ToolSpec {
     /// A tool of this name with this schema and no hooks. The label is the name.
-    pub fn new(name: impl Into<String>, description: impl Into<String>, input_schema: Value) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        input_schema: Value,
+    ) -> Self {
         let name = name.into();
         Self {
             label: name.clone(),
@@ -149,7 +153,10 @@ pub trait HostTool: Send + Sync + 'static {
     }
 
     /// Checks the arguments; `Some` is the reason against them. Called only if the spec says so.
-    fn validate<'a>(&'a self, _arguments: &'a Value) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
+    fn validate<'a>(
+        &'a self,
+        _arguments: &'a Value,
+    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
         Box::pin(async { Ok(None) })
     }
 

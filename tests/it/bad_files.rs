@@ -8,7 +8,10 @@ use toolsmith_tests::Project;
 
 /// The file of a library that serves, and the project that it was built in.
 fn good_library(project: &Project) -> Vec<u8> {
-    project.plugin("good", "/// Works.\n#[tool]\nfn fine() -> String { \"fine\".into() }");
+    project.plugin(
+        "good",
+        "/// Works.\n#[tool]\nfn fine() -> String { \"fine\".into() }",
+    );
     let list = project.run(&["list", "--json"]).json();
     let hash = list["plugins"][0]["hash"].as_str().unwrap().to_owned();
     fs_err::read(project.path().join(format!(".toolsmith/store/{hash}.so"))).unwrap()
@@ -19,7 +22,11 @@ fn foreign_library(project: &Project) -> Vec<u8> {
     project.write("foreign.c", "int answer(void) { return 42; }");
     let out = project.path().join("foreign.so");
     let source = project.path().join("foreign.c");
-    let status = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&out).arg(source).status();
+    let status = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&out)
+        .arg(source)
+        .status();
     assert!(status.unwrap().success());
     fs_err::read(out).unwrap()
 }
@@ -27,7 +34,10 @@ fn foreign_library(project: &Project) -> Vec<u8> {
 /// The same library, with another revision in its stamp.
 fn other_revision(library: &[u8]) -> Vec<u8> {
     let stamp = b"toolsmith stamp\nabi=1\n";
-    let at = library.windows(stamp.len()).position(|part| part == stamp).unwrap();
+    let at = library
+        .windows(stamp.len())
+        .position(|part| part == stamp)
+        .unwrap();
     let mut changed = library.to_vec();
     changed[at + stamp.len() - 2] = b'9';
     changed
@@ -43,7 +53,11 @@ fn bad_libraries_are_refused_in_one_sentence_and_the_rest_serves() {
         ("words", b"hello, world".to_vec(), "not a shared library"),
         ("foreign", foreign_library(&project), "no toolsmith plugin"),
         ("revision", other_revision(&good), "expected abi 1"),
-        ("program", fs_err::read("/proc/self/exe").unwrap(), "no toolsmith plugin"),
+        (
+            "program",
+            fs_err::read("/proc/self/exe").unwrap(),
+            "no toolsmith plugin",
+        ),
     ];
     for (name, bytes, _) in &files {
         fs_err::write(project.plugins().join(format!("lib{name}.so")), bytes).unwrap();
@@ -51,10 +65,16 @@ fn bad_libraries_are_refused_in_one_sentence_and_the_rest_serves() {
     let list = project.run(&["list", "--json"]).json();
     for (name, _, part) in &files {
         let plugins = list["plugins"].as_array().unwrap();
-        let plugin = plugins.iter().find(|plugin| plugin["name"] == *name).unwrap();
+        let plugin = plugins
+            .iter()
+            .find(|plugin| plugin["name"] == *name)
+            .unwrap();
         assert_eq!(plugin["state"], "failed", "{plugin}");
         let reason = plugin["reason"].as_str().unwrap();
-        assert!(reason.contains(part) && !reason.contains('\n'), "{name}: {reason}");
+        assert!(
+            reason.contains(part) && !reason.contains('\n'),
+            "{name}: {reason}"
+        );
     }
     assert_eq!(project.run(&["call", "fine"]).stdout, "fine\n");
 }
@@ -69,7 +89,12 @@ fn y47_finished_library_serves_without_its_crate() {
     fs_err::write(project.plugins().join("libgood.so"), library).unwrap();
     fs_err::write(project.plugins().join("notes.txt"), "not a plugin").unwrap();
     let ran = project.run(&["--no-build", "call", "fine"]);
-    assert_eq!((ran.stdout.as_str(), ran.code), ("fine\n", Some(0)), "{}", ran.stderr);
+    assert_eq!(
+        (ran.stdout.as_str(), ran.code),
+        ("fine\n", Some(0)),
+        "{}",
+        ran.stderr
+    );
     let list = project.run(&["list", "--json"]).json();
     assert_eq!(list["plugins"][0]["name"], "good");
     assert_eq!(list["plugins"].as_array().map(Vec::len), Some(1));
@@ -91,7 +116,10 @@ fn overwriting_a_served_file_disturbs_no_call() {
     assert_eq!(list["tools"][0]["name"], "fine");
     fs_err::write(&path, &library).unwrap();
     let list = dev.ask_until("list", |list| list["plugins"][0]["state"] == "live");
-    assert_eq!(list["plugins"][0]["generation"], 1, "the same bytes are the same version");
+    assert_eq!(
+        list["plugins"][0]["generation"], 1,
+        "the same bytes are the same version"
+    );
     assert_eq!(dev.call("fine", ""), "fine");
     fs_err::remove_file(&path).unwrap();
     let gone = dev.ask_until("list", |list| list["tools"] == Value::Array(Vec::new()));

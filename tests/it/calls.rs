@@ -58,9 +58,15 @@ fn r8_wrong_arguments_are_told_and_nothing_runs() {
     let project = project();
     let check = |arguments: &str, kind: &str, text: &str| {
         let ran = call(&project, arguments);
-        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (Some(2), ""),
+            "{arguments}"
+        );
         assert!(ran.stderr.contains(text), "{arguments}: {}", ran.stderr);
-        let json = project.run(&["--json", "call", "getWeather", arguments]).json();
+        let json = project
+            .run(&["--json", "call", "getWeather", arguments])
+            .json();
         assert_eq!(json["error"]["kind"], kind, "{arguments}: {json}");
         assert_eq!(json["isError"], true);
     };
@@ -69,18 +75,35 @@ fn r8_wrong_arguments_are_told_and_nothing_runs() {
                  - /unitz: unknown argument, did you mean \"units\"? (allowed: city, units)\n\n\
                  Received arguments:\n{\"unitz\": \"celsius\"}\n";
     check(r#"{"unitz":"celsius"}"#, "invalidArguments", block);
-    check("", "invalidArguments", "  - /city: missing required argument (expected string)\n");
+    check(
+        "",
+        "invalidArguments",
+        "  - /city: missing required argument (expected string)\n",
+    );
     check("{}", "invalidArguments", "Received arguments:\n{}\n");
     check("null", "invalidArguments", "/city: missing");
-    check(r#"{"city": ["x"]}"#, "invalidArguments", "/city: wrong type (expected string, got array [\"x\"])");
-    check(r#"{"city":"x","units":"celcius"}"#, "invalidArguments", "did you mean \"celsius\"?");
+    check(
+        r#"{"city": ["x"]}"#,
+        "invalidArguments",
+        "/city: wrong type (expected string, got array [\"x\"])",
+    );
+    check(
+        r#"{"city":"x","units":"celcius"}"#,
+        "invalidArguments",
+        "did you mean \"celsius\"?",
+    );
     check("{city: 1}", "invalidJson", "no valid JSON");
     check("[1]", "invalidJson", "must be a JSON object, got an array");
     check("17", "invalidJson", "got a number");
     assert!(!project.path().join("executed").exists());
 
     let ran = call(&project, r#"{"city":"Tokyo"}"#);
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "Tokyo in celsius\n"), "{}", ran.stderr);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "Tokyo in celsius\n"),
+        "{}",
+        ran.stderr
+    );
     assert!(project.path().join("executed").exists());
 }
 
@@ -112,7 +135,11 @@ fn failing_tool_prints_nothing_on_stdout_and_exits_with_1() {
     let project = project();
     let ran = project.run(&["call", "fail"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""));
-    assert!(ran.stderr.ends_with("the disk is full\ndelete something\n"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.ends_with("the disk is full\ndelete something\n"),
+        "{}",
+        ran.stderr
+    );
     let error = project.run(&["call", "fail", "--json"]).json();
     let expected = json!({"kind": "toolError", "message": "the disk is full\ndelete something"});
     assert_eq!(error["error"], expected);
@@ -132,8 +159,14 @@ fn y2_schema_is_the_one_of_the_source_document() {
     let project = project();
     let mut schema = project.run(&["schema", "getWeather"]).json()[0]["inputSchema"].clone();
     assert_eq!(schema["additionalProperties"], false);
-    schema.as_object_mut().unwrap().remove("additionalProperties");
-    schema["properties"]["units"].as_object_mut().unwrap().remove("description");
+    schema
+        .as_object_mut()
+        .unwrap()
+        .remove("additionalProperties");
+    schema["properties"]["units"]
+        .as_object_mut()
+        .unwrap()
+        .remove("description");
     let expected = json!({
         "type": "object",
         "properties": {
@@ -158,7 +191,11 @@ fn wrong_usage_exits_with_2_and_says_what_to_do() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("not supported yet"), "{}", ran.stderr);
     let empty = tempfile::tempdir().unwrap();
-    let ran = project.command(&["list"]).current_dir(empty.path()).output().unwrap();
+    let ran = project
+        .command(&["list"])
+        .current_dir(empty.path())
+        .output()
+        .unwrap();
     assert_eq!(ran.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&ran.stderr).contains("toolsmith new NAME"));
 }
@@ -172,7 +209,10 @@ fn configured_time_limit_counts() {
         "/// Slow.\n#[tool]\nfn slow() { std::thread::sleep(std::time::Duration::from_secs(60)) }",
     );
     let config = fs_err::read_to_string(project.path().join("toolsmith.toml")).unwrap();
-    project.write("toolsmith.toml", &format!("{config}[tools.slow]\ntimeout = \"50ms\"\n"));
+    project.write(
+        "toolsmith.toml",
+        &format!("{config}[tools.slow]\ntimeout = \"50ms\"\n"),
+    );
     let ran = project.run(&["call", "slow", "--json"]);
     assert_eq!(ran.code, Some(1));
     assert_eq!(ran.json()["error"]["kind"], "timeout");

@@ -112,7 +112,10 @@ fn panic_anywhere_is_answered_once_with_message_and_location() {
     assert_eq!(dev.finish(), Some(0));
     let log = project.log();
     assert!(log.contains("boom in drop"), "{log}");
-    assert!(log.contains("thread 'helper' panicked: boom in thread"), "{log}");
+    assert!(
+        log.contains("thread 'helper' panicked: boom in thread"),
+        "{log}"
+    );
 }
 
 #[test]
@@ -136,7 +139,11 @@ fn process_ends_soon_in_spite_of_hung_tools() {
     }
     let begin = Instant::now();
     assert_eq!(dev.finish(), Some(0));
-    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    assert!(
+        begin.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begin.elapsed()
+    );
 }
 
 #[test]
@@ -150,7 +157,10 @@ fn hung_calls_of_one_plugin_are_bounded_and_hurt_no_other() {
         fn hang() { loop { std::thread::park() } }
         "#,
     );
-    project.plugin("other", "/// Works.\n#[tool]\nfn fine() -> String { \"fine\".into() }");
+    project.plugin(
+        "other",
+        "/// Works.\n#[tool]\nfn fine() -> String { \"fine\".into() }",
+    );
     let mut dev = project.dev();
     for _ in 0..8 {
         assert_eq!(dev.ask("call hang")["error"]["kind"], "timeout");
@@ -183,9 +193,16 @@ fn answer_stays_clean_and_the_rest_is_logged_under_the_plugins_name() {
     );
     let ran = project.run(&["--json", "call", "noise"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert_eq!(ran.json()["content"], json!([{"type": "text", "text": "done"}]));
+    assert_eq!(
+        ran.json()["content"],
+        json!([{"type": "text", "text": "done"}])
+    );
     assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
-    assert!(ran.stderr.contains(r#"{"status": "half"}"#), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains(r#"{"status": "half"}"#),
+        "{}",
+        ran.stderr
+    );
     let log = project.log();
     let name = project.crate_name("noisy");
     for words in ["printed words", "logged words", "panicked words"] {

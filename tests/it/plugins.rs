@@ -8,7 +8,7 @@ use toolsmith_tests::{Project, repository, target, toolsmith};
 /// The settings that the host builds with, so that dependencies are compiled once for both.
 const PROFILE: [&str; 5] = [
     "profile.dev.debug=0",
-    "profile.dev.strip=\"none\"",
+    "profile.dev.strip=\"debuginfo\"",
     "profile.dev.incremental=true",
     "profile.dev.overflow-checks=true",
     "profile.dev.panic=\"unwind\"",
@@ -24,7 +24,10 @@ fn cargo(arguments: &[&str], plugin: &str) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         let inherited = text.starts_with("CARGO") && text != "CARGO_HOME";
-        if inherited || text.starts_with("RUST") && !text.starts_with("RUSTUP") || text == "LD_LIBRARY_PATH" {
+        if inherited
+            || text.starts_with("RUST") && !text.starts_with("RUSTUP")
+            || text == "LD_LIBRARY_PATH"
+        {
             command.env_remove(&name);
         }
     }
@@ -62,7 +65,11 @@ fn y59_both_plugins_serve_from_the_repository() {
             .output()
             .unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        (output.status.code(), text, String::from_utf8_lossy(&output.stderr).into_owned())
+        (
+            output.status.code(),
+            text,
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
     };
     let (code, list, complaints) = run(&["list", "--json"]);
     assert_eq!(code, Some(0), "{complaints}");
@@ -79,8 +86,16 @@ fn y59_both_plugins_serve_from_the_repository() {
     assert_eq!(
         tools,
         [
-            ("getTime", "Time Lookup", "Get current local time for a timezone or city."),
-            ("getWeather", "Weather Lookup", "Fetch current weather and forecast for a given city."),
+            (
+                "getTime",
+                "Time Lookup",
+                "Get current local time for a timezone or city."
+            ),
+            (
+                "getWeather",
+                "Weather Lookup",
+                "Fetch current weather and forecast for a given city."
+            ),
         ]
     );
     let (code, text, _) = run(&["call", "getTime", r#"{"city":"Tokyo"}"#]);
@@ -89,16 +104,33 @@ fn y59_both_plugins_serve_from_the_repository() {
 
     // Y18, R1: the validator's texts reach the caller untouched.
     for (arguments, expected) in [
-        ("{}", "Missing required argument: provide at least one of 'timezone' or 'city'\n"),
-        (r#"{"city":""}"#, "Missing required argument: provide at least one of 'timezone' or 'city'\n"),
-        (r#"{"timezone":"EST5"}"#, "Invalid timezone format: 'EST5'. Use IANA format, e.g. 'America/New_York'\n"),
-        (r#"{"timezone":""}"#, "Invalid timezone format: ''. Use IANA format, e.g. 'America/New_York'\n"),
+        (
+            "{}",
+            "Missing required argument: provide at least one of 'timezone' or 'city'\n",
+        ),
+        (
+            r#"{"city":""}"#,
+            "Missing required argument: provide at least one of 'timezone' or 'city'\n",
+        ),
+        (
+            r#"{"timezone":"EST5"}"#,
+            "Invalid timezone format: 'EST5'. Use IANA format, e.g. 'America/New_York'\n",
+        ),
+        (
+            r#"{"timezone":""}"#,
+            "Invalid timezone format: ''. Use IANA format, e.g. 'America/New_York'\n",
+        ),
     ] {
         let (code, stdout, stderr) = run(&["call", "getTime", arguments]);
         assert_eq!((code, stdout.as_str()), (Some(2), ""), "{arguments}");
         assert!(stderr.ends_with(expected), "{arguments}: {stderr}");
     }
-    for zone in ["America/New_York", "UTC", "Etc/GMT+5", "America/Port-au-Prince"] {
+    for zone in [
+        "America/New_York",
+        "UTC",
+        "Etc/GMT+5",
+        "America/Port-au-Prince",
+    ] {
         let (code, _, stderr) = run(&["call", "getTime", &format!(r#"{{"timezone":"{zone}"}}"#)]);
         assert_eq!(code, Some(0), "{zone}: {stderr}");
     }

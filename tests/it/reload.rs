@@ -17,14 +17,19 @@ fn greeter(word: &str) -> String {
 
 fn plugin<'a>(list: &'a Value, name: &str) -> &'a Value {
     let plugins = list["plugins"].as_array().unwrap();
-    let found = plugins.iter().find(|plugin| {
-        plugin["name"].as_str().unwrap().starts_with(name)
-    });
+    let found = plugins
+        .iter()
+        .find(|plugin| plugin["name"].as_str().unwrap().starts_with(name));
     found.unwrap_or(&Value::Null)
 }
 
 fn tools(list: &Value) -> Vec<&str> {
-    list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+    list["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect()
 }
 
 /// R29: a broken edit keeps the old tool serving and its reason is shown once; a fix recovers.
@@ -46,9 +51,15 @@ fn edit_changes_the_next_answer_and_r29_a_broken_one_does_not() {
     assert_eq!(plugin(&list, "greeter")["state"], "failed");
     assert_eq!(plugin(&list, "greeter")["generation"], 2);
     let shown = dev.complaints();
-    let times = shown.iter().filter(|line| line.contains("was not built")).count();
+    let times = shown
+        .iter()
+        .filter(|line| line.contains("was not built"))
+        .count();
     assert_eq!(times, 1, "{shown:#?}");
-    assert!(shown.iter().any(|line| line.contains("src/lib.rs")), "{shown:#?}");
+    assert!(
+        shown.iter().any(|line| line.contains("src/lib.rs")),
+        "{shown:#?}"
+    );
 
     project.source("greeter", &greeter("Servus"));
     assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "Servus, Ada");

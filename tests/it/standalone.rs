@@ -20,19 +20,38 @@ fn copied_binary_makes_and_calls_a_tool_in_an_empty_folder() {
             .unwrap()
     };
     let made = run(&["new", "standalone-example"]);
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
     let listed = run(&["list", "--json"]);
     let list: serde_json::Value = serde_json::from_slice(&listed.stdout)
         .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&listed.stderr)));
-    let tool = list["tools"][0]["name"].as_str().unwrap_or_else(|| panic!("{list}")).to_owned();
+    let tool = list["tools"][0]["name"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{list}"))
+        .to_owned();
     let schema = run(&["schema", &tool, "--json"]);
     let schema: serde_json::Value = serde_json::from_slice(&schema.stdout).unwrap();
     let mut arguments = serde_json::Map::new();
-    for name in schema[0]["inputSchema"]["required"].as_array().into_iter().flatten() {
+    for name in schema[0]["inputSchema"]["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
         arguments.insert(name.as_str().unwrap().to_owned(), "Ada".into());
     }
-    let called = run(&["call", &tool, &serde_json::Value::from(arguments).to_string()]);
-    assert!(called.status.success(), "{}", String::from_utf8_lossy(&called.stderr));
+    let called = run(&[
+        "call",
+        &tool,
+        &serde_json::Value::from(arguments).to_string(),
+    ]);
+    assert!(
+        called.status.success(),
+        "{}",
+        String::from_utf8_lossy(&called.stderr)
+    );
     assert!(!called.stdout.is_empty());
     assert!(folder.path().join(".toolsmith/sdk").is_dir());
 }

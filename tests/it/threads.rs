@@ -10,7 +10,8 @@ use toolsmith_tests::{Project, call};
 /// Threads of this process with this name.
 fn threads(name: &str) -> usize {
     let tasks = fs_err::read_dir("/proc/self/task").unwrap();
-    let names = tasks.filter_map(|task| fs_err::read_to_string(task.ok()?.path().join("comm")).ok());
+    let names =
+        tasks.filter_map(|task| fs_err::read_to_string(task.ok()?.path().join("comm")).ok());
     names.filter(|comm| comm.trim_end() == name).count()
 }
 
@@ -73,13 +74,24 @@ async fn hundreds_of_hung_calls_leave_the_hosts_own_work_alone() {
     let own = async {
         let text = tokio::task::spawn_blocking(|| fs_err::read_to_string("/proc/self/comm"));
         assert!(!text.await.unwrap().unwrap().is_empty());
-        assert!(tokio::net::lookup_host("localhost:80").await.unwrap().count() > 0);
+        assert!(
+            tokio::net::lookup_host("localhost:80")
+                .await
+                .unwrap()
+                .count()
+                > 0
+        );
     };
-    tokio::time::timeout(Duration::from_secs(1), own).await.expect("the host's own work goes on");
+    tokio::time::timeout(Duration::from_secs(1), own)
+        .await
+        .expect("the host's own work goes on");
     for call in calls {
         let result = call.await.unwrap();
         let kind = result.error.as_ref().unwrap().kind;
-        assert!(matches!(kind, ErrorKind::Timeout | ErrorKind::Unavailable), "{kind}");
+        assert!(
+            matches!(kind, ErrorKind::Timeout | ErrorKind::Unavailable),
+            "{kind}"
+        );
     }
 }
 
@@ -98,7 +110,11 @@ async fn reloads_of_an_async_plugin_leave_no_threads() {
             "
         )
     };
-    let reloads = if std::env::var_os("TOOLSMITH_LONG").is_some() { 50 } else { 10 };
+    let reloads = if std::env::var_os("TOOLSMITH_LONG").is_some() {
+        50
+    } else {
+        10
+    };
     let project = Project::new();
     project.plugin("number", &source(0));
     let host = project.host().await;
@@ -108,11 +124,18 @@ async fn reloads_of_an_async_plugin_leave_no_threads() {
     for number in 1..=reloads {
         project.source("number", &source(number));
         host.registry().refresh(Scope::All, &()).await.unwrap();
-        assert_eq!(call(&host, "number", json!({})).await.text(), number.to_string());
+        assert_eq!(
+            call(&host, "number", json!({})).await.text(),
+            number.to_string()
+        );
     }
     let begin = Instant::now();
     while threads("tool-async") > before + 3 {
-        assert!(begin.elapsed() < Duration::from_secs(10), "{} threads", threads("tool-async"));
+        assert!(
+            begin.elapsed() < Duration::from_secs(10),
+            "{} threads",
+            threads("tool-async")
+        );
         tokio::task::yield_now().await;
     }
 }

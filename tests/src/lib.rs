@@ -7,9 +7,9 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent_core::abort::AbortSignal;
@@ -26,7 +26,10 @@ pub const DEADLINE: Duration = Duration::from_secs(300);
 
 /// The repository.
 pub fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in it").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the package lies in it")
+        .to_owned()
 }
 
 /// The command.
@@ -39,7 +42,10 @@ pub fn toolsmith() -> PathBuf {
 /// Where all projects of the tests build.
 pub fn target() -> PathBuf {
     let test = std::env::current_exe().expect("a test is a file");
-    test.ancestors().nth(3).expect("tests lie three folders deep").join("toolsmith-tests")
+    test.ancestors()
+        .nth(3)
+        .expect("tests lie three folders deep")
+        .join("toolsmith-tests")
 }
 
 /// A project in a temporary folder.
@@ -61,10 +67,16 @@ impl Project {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder = tempfile::tempdir().expect("there is a temporary folder");
-        let project = Self { folder, unique: format!("{}-{number}", std::process::id()) };
+        let project = Self {
+            folder,
+            unique: format!("{}-{number}", std::process::id()),
+        };
         fs::create_dir(project.plugins()).expect("the folder is new");
         let sdk = repository().join("tool-sdk");
-        project.write("toolsmith.toml", &format!("[sdk]\npath = {:?}\n", sdk.display().to_string()));
+        project.write(
+            "toolsmith.toml",
+            &format!("[sdk]\npath = {:?}\n", sdk.display().to_string()),
+        );
         project
     }
 
@@ -134,7 +146,11 @@ impl Project {
 
     /// Runs the command to its end.
     pub fn run(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command(arguments).output().expect("the command starts"))
+        Ran::of(
+            self.command(arguments)
+                .output()
+                .expect("the command starts"),
+        )
     }
 
     /// Starts `toolsmith dev` with JSON answers on a pipe.
@@ -150,7 +166,10 @@ impl Project {
         let trusted = target().join("trusted");
         let builder = BuilderOptions::new(self.plugins(), state.clone(), trusted);
         let builder = Builder::new(builder).expect("the folders are absolute");
-        let options = RegistryOptions { plugins: self.plugins(), state };
+        let options = RegistryOptions {
+            plugins: self.plugins(),
+            state,
+        };
         let events = Emitter::default();
         let registry = Registry::open(options, Some(builder), events.clone()).expect("writable");
         registry.refresh(Scope::All, &()).await.expect("readable");
@@ -213,7 +232,12 @@ impl Dev {
         let input = child.stdin.take();
         let answers = lines(child.stdout.take().expect("it is piped"));
         let complaints = lines(child.stderr.take().expect("it is piped"));
-        Self { child, input, answers, complaints }
+        Self {
+            child,
+            input,
+            answers,
+            complaints,
+        }
     }
 
     /// Its process id.
@@ -224,12 +248,17 @@ impl Dev {
     /// Sends a line.
     pub fn send(&mut self, line: &str) {
         let input = self.input.as_mut().expect("the input has not ended");
-        writeln!(input, "{line}").and_then(|()| input.flush()).expect("it reads");
+        writeln!(input, "{line}")
+            .and_then(|()| input.flush())
+            .expect("it reads");
     }
 
     /// Waits for the next answer.
     pub fn answer(&self) -> Value {
-        let line = self.answers.recv_timeout(DEADLINE).expect("an answer within the deadline");
+        let line = self
+            .answers
+            .recv_timeout(DEADLINE)
+            .expect("an answer within the deadline");
         serde_json::from_str(&line).expect("answers are JSON")
     }
 
@@ -312,5 +341,8 @@ fn lines(stream: impl std::io::Read + Send + 'static) -> Receiver<String> {
 /// The text of a result.
 pub fn text(result: &Value) -> String {
     let blocks = result["content"].as_array().into_iter().flatten();
-    blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+    blocks
+        .filter_map(|block| block["text"].as_str())
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -18,6 +18,7 @@ mod item;
 mod model;
 mod name;
 mod parameter;
+mod place;
 mod sdk;
 mod tool_type;
 mod types;

@@ -8,7 +8,7 @@ use crate::attr::ArgAttr;
 use crate::errors::Errors;
 use crate::name::Name;
 use crate::types::Role;
-use crate::{attr, docs, types};
+use crate::{attr, docs, place, types};
 
 /// One parameter, in the place where the function has it.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Parameter {
             .filter(|attr| attr.path().is_ident("cfg"));
         Some(Self {
             conditions: conditions.cloned().collect(),
-            span: types::anchor(&parameter.ty),
+            span: place::of_type(&parameter.ty),
             source,
         })
     }

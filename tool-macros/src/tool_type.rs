@@ -35,19 +35,13 @@ pub(crate) fn expand(
         let message = format!("{error}; `#[tool_type]` goes on a struct or an enum");
         syn::Error::new(error.span(), message)
     });
-    match errors.take(parsed.and_then(without_union)) {
-        // With wrong keys the type is completed all the same: without the derives every use of it
-        // would be one more error.
-        Some(parsed) => {
-            let completed = completed(parsed, sdk);
-            let errors = errors.finish().err().map(syn::Error::into_compile_error);
-            quote!(#errors #completed)
-        }
-        None => {
-            let errors = errors.finish().err().map(syn::Error::into_compile_error);
-            quote!(#errors #item)
-        }
-    }
+    // With wrong keys the type is completed all the same: without the derives every use of it would
+    // be one more error.
+    let output = errors
+        .take(parsed.and_then(without_union))
+        .map_or_else(|| item.clone(), |parsed| completed(parsed, sdk));
+    let errors = errors.finish().err().map(syn::Error::into_compile_error);
+    quote!(#errors #output)
 }
 
 fn without_union(item: DeriveInput) -> syn::Result<DeriveInput> {

@@ -2,9 +2,7 @@
 //! result whatever it is called. Everything else is left to the compiler, which knows aliases,
 //! full paths and shadowed names.
 
-use proc_macro2::Span;
 use quote::ToTokens;
-use syn::spanned::Spanned as _;
 use syn::{GenericArgument, PathArguments, Type, TypePath, TypeReference};
 
 /// What a parameter's type asks for.
@@ -155,44 +153,8 @@ pub(crate) fn result_misfits(ty: &Type) -> Vec<Misfit<'_>> {
     misfits
 }
 
-/// Where messages about the whole type point: stable compilers can't join spans, and the last
-/// name of a path says more than its first.
-pub(crate) fn anchor(ty: &Type) -> Span {
-    match peel(ty) {
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .map_or(ty.span(), |last| last.ident.span()),
-        Type::Reference(reference) => anchor(&reference.elem),
-        other => other.span(),
-    }
-}
-
-/// Where messages about the value of a result point: inside `Result<…>`, if it is written so.
-pub(crate) fn value_anchor(ty: &Type) -> Span {
-    anchor(inside_result(ty).next().unwrap_or(ty))
-}
-
-/// Where messages about the error of a result point.
-pub(crate) fn error_anchor(ty: &Type) -> Span {
-    anchor(inside_result(ty).nth(1).unwrap_or(ty))
-}
-
-fn inside_result(ty: &Type) -> impl Iterator<Item = &Type> {
-    let last = match peel(ty) {
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .filter(|last| last.ident == "Result"),
-        _ => None,
-    };
-    last.into_iter()
-        .flat_map(|last| generic_types(&last.arguments))
-}
-
-fn generic_types(arguments: &PathArguments) -> impl Iterator<Item = &Type> {
+/// The types between `<` and `>`.
+pub(crate) fn generic_types(arguments: &PathArguments) -> impl Iterator<Item = &Type> {
     let arguments = match arguments {
         PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
         PathArguments::None | PathArguments::Parenthesized(_) => None,
@@ -207,7 +169,7 @@ fn generic_types(arguments: &PathArguments) -> impl Iterator<Item = &Type> {
 }
 
 /// The type without parentheses and without the invisible groups of `macro_rules!`.
-fn peel(mut ty: &Type) -> &Type {
+pub(crate) fn peel(mut ty: &Type) -> &Type {
     loop {
         ty = match ty {
             Type::Group(group) => &group.elem,

@@ -115,7 +115,10 @@ pub(crate) fn take_any<T: serde::de::DeserializeOwned>(
 }
 
 fn missing(name: &str) -> ToolError {
-    ToolError::of(ErrorKind::InvalidArguments, format!("/{name}: missing required argument"))
+    ToolError::of(
+        ErrorKind::InvalidArguments,
+        format!("/{name}: missing required argument"),
+    )
 }
 
 fn mismatch(name: &str, expected: &str) -> ToolError {
@@ -163,7 +166,10 @@ impl Plain for f64 {
 }
 
 impl Plain for f32 {
-    #[expect(clippy::cast_possible_truncation, reason = "a rounded f32 is what the author asked for")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a rounded f32 is what the author asked for"
+    )]
     fn read(value: Value) -> Result<Self, Expected> {
         f64::read(value).map(|number| number as Self)
     }
@@ -192,7 +198,11 @@ integers! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
 
 impl<T: Plain> Plain for Option<T> {
     fn read(value: Value) -> Result<Self, Expected> {
-        if value.is_null() { Ok(None) } else { T::read(value).map(Some) }
+        if value.is_null() {
+            Ok(None)
+        } else {
+            T::read(value).map(Some)
+        }
     }
 
     fn absent() -> Option<Self> {
@@ -228,7 +238,10 @@ mod tests {
 
     #[test]
     fn integers_keep_every_digit_and_their_range() {
-        assert_eq!(read::<i64>(json!(2_512_292_042_121_000_001_i64)), Ok(2_512_292_042_121_000_001));
+        assert_eq!(
+            read::<i64>(json!(2_512_292_042_121_000_001_i64)),
+            Ok(2_512_292_042_121_000_001)
+        );
         assert_eq!(read::<u64>(json!(u64::MAX)), Ok(u64::MAX));
         assert_eq!(
             read::<u8>(json!(256)).unwrap_err(),
@@ -242,7 +255,9 @@ mod tests {
         assert_eq!(read::<Option<String>>(Value::Null), Ok(None));
         assert_eq!(take_plain::<Option<i64>>(&mut Args::new(), "x"), Ok(None));
         assert_eq!(
-            take_plain::<i64>(&mut Args::new(), "x").unwrap_err().to_string(),
+            take_plain::<i64>(&mut Args::new(), "x")
+                .unwrap_err()
+                .to_string(),
             "/x: missing required argument"
         );
     }

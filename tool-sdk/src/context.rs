@@ -48,7 +48,9 @@ impl ToolContext {
             #[cfg(feature = "async")]
             cancel_event: tokio::sync::Notify::new(),
         };
-        Self { inner: Arc::new(inner) }
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
     /// The id that the model gave this call, unchanged.
@@ -63,7 +65,10 @@ impl ToolContext {
         match &self.inner.sink {
             Sink::Host(port) => port.progress(&partial.to_string()),
             Sink::Recorder(partials) => {
-                partials.lock().unwrap_or_else(PoisonError::into_inner).push(partial);
+                partials
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(partial);
             }
         }
     }
@@ -107,15 +112,18 @@ impl ToolContext {
     pub(crate) fn recorded(&self) -> Vec<Value> {
         match &self.inner.sink {
             Sink::Host(_) => Vec::new(),
-            Sink::Recorder(partials) => {
-                partials.lock().unwrap_or_else(PoisonError::into_inner).clone()
-            }
+            Sink::Recorder(partials) => partials
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
         }
     }
 }
 
 impl fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolContext").field("call_id", &self.inner.call_id).finish_non_exhaustive()
+        f.debug_struct("ToolContext")
+            .field("call_id", &self.inner.call_id)
+            .finish_non_exhaustive()
     }
 }

@@ -31,7 +31,10 @@ pub(crate) fn split(pieces: &[&str]) -> FunctionDocs {
             None => {}
         }
     }
-    FunctionDocs { description: description.join("\n").trim().to_owned(), arguments }
+    FunctionDocs {
+        description: description.join("\n").trim().to_owned(),
+        arguments,
+    }
 }
 
 /// Reads `* name - text`, with or without backticks and `:`; other lines go on with the last one.
@@ -56,8 +59,10 @@ fn dedent(lines: &[&str]) -> String {
         .map(|line| line.len() - line.trim_start().len())
         .min()
         .unwrap_or(0);
-    let kept: Vec<&str> =
-        lines.iter().map(|line| line.get(indent..).unwrap_or_default().trim_end()).collect();
+    let kept: Vec<&str> = lines
+        .iter()
+        .map(|line| line.get(indent..).unwrap_or_default().trim_end())
+        .collect();
     kept.join("\n").trim_matches('\n').to_owned()
 }
 
@@ -67,19 +72,40 @@ mod tests {
 
     #[test]
     fn markdown_and_blank_lines_survive() {
-        let pieces = [" First line", " wrapped here.", "", " - item one", "   - item two"];
-        assert_eq!(text(&pieces), "First line\nwrapped here.\n\n- item one\n  - item two");
+        let pieces = [
+            " First line",
+            " wrapped here.",
+            "",
+            " - item one",
+            "   - item two",
+        ];
+        assert_eq!(
+            text(&pieces),
+            "First line\nwrapped here.\n\n- item one\n  - item two"
+        );
     }
 
     #[test]
     fn description_ends_at_the_first_heading() {
         let docs = split(&[" Adds.", "", " Twice.", " # Errors", " Never.", " # Panics"]);
-        assert_eq!(docs, FunctionDocs { description: "Adds.\n\nTwice.".into(), arguments: vec![] });
+        assert_eq!(
+            docs,
+            FunctionDocs {
+                description: "Adds.\n\nTwice.".into(),
+                arguments: vec![]
+            }
+        );
     }
 
     #[test]
     fn arguments_section_names_them() {
-        let docs = split(&[" Adds.", " # Arguments", " * `a` - the first,", "   a number", " - b: the other"]);
+        let docs = split(&[
+            " Adds.",
+            " # Arguments",
+            " * `a` - the first,",
+            "   a number",
+            " - b: the other",
+        ]);
         assert_eq!(
             docs.arguments,
             [

@@ -97,7 +97,11 @@ impl ToolError {
 
     /// An error of this kind.
     pub fn of(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None }
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+        }
     }
 
     /// Adds what to do next; the model reads it behind the message.
@@ -198,7 +202,11 @@ mod tests {
 
     #[test]
     fn kinds_are_spelled_alike_in_json_and_text() {
-        for kind in [ErrorKind::UnknownTool, ErrorKind::NeedsApproval, ErrorKind::ToolError] {
+        for kind in [
+            ErrorKind::UnknownTool,
+            ErrorKind::NeedsApproval,
+            ErrorKind::ToolError,
+        ] {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
         }
     }

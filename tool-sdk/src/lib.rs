@@ -32,6 +32,9 @@
 //! | [`testing`] | running a tool without a host |
 //! | [`abi`] | the border between plugin and host |
 
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
 pub mod abi;
 mod args;
 mod context;
@@ -40,9 +43,6 @@ mod error;
 mod log;
 pub mod panic;
 pub mod prelude;
-#[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private;
 mod result;
 #[cfg(feature = "async")]
 mod runtime;

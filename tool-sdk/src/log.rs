@@ -32,7 +32,10 @@ pub(crate) fn line(level: LogLevel, target: &str, message: &str) {
         Some(HostServices { plugin, table }) => {
             table.log()(plugin.as_rstr(), level, target.into(), message.into());
         }
-        #[expect(clippy::print_stderr, reason = "a tool that runs without a host has nothing else")]
+        #[expect(
+            clippy::print_stderr,
+            reason = "a tool that runs without a host has nothing else"
+        )]
         None => eprintln!("{target}: {message}"),
     }
 }
@@ -89,7 +92,11 @@ impl tracing::Subscriber for Forward {
         };
         let mut text = EventText::default();
         event.record(&mut text);
-        line(level, metadata.target(), &format!("{}{}", text.message, text.fields));
+        line(
+            level,
+            metadata.target(),
+            &format!("{}{}", text.message, text.fields),
+        );
     }
 
     fn enter(&self, _: &span::Id) {}

@@ -64,7 +64,10 @@ pub fn catch<R>(body: impl FnOnce() -> R) -> Result<R, PanicReport> {
 /// Drops a panic's payload, whose own drop may panic again.
 pub(crate) fn drop_payload(payload: Box<dyn Any + Send>) {
     if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        #[expect(clippy::mem_forget, reason = "its drop panics; leaking it ends the chain")]
+        #[expect(
+            clippy::mem_forget,
+            reason = "its drop panics; leaking it ends the chain"
+        )]
         std::mem::forget(second);
     }
 }
@@ -88,7 +91,11 @@ impl PanicReport {
         } else {
             "a panic without a text".to_owned()
         };
-        Self { message, location: None, backtrace: None }
+        Self {
+            message,
+            location: None,
+            backtrace: None,
+        }
     }
 }
 

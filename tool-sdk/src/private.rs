@@ -1,10 +1,10 @@
 //! The runtime half of the macros. Everything here is for expanded code only and may change with
 //! every version.
 //!
-//! Which of several ways fits a type is found by method lookup on a *tag*: the more specific
-//! trait is implemented for the tag itself, the general one for a reference to it, and the
-//! compiler takes the first that fits. So the choice is made by the type, not by its spelling:
-//! aliases, full paths and shadowed names work.
+//! Which of several ways fits a type is found by the compiler's look-up of functions: it takes one
+//! that is implemented for the type directly if its bounds hold, and else that of a trait. So the
+//! choice is made by the type, not by its spelling: aliases, full paths and shadowed names work.
+//! Each look-up costs every tool of every plugin compile time, so there are few.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -37,12 +37,10 @@ use crate::result::Content;
 pub use crate::result::ToolResult;
 pub use crate::tool::{ArgumentRecord, Entry, Outcome, Shape, TOOLS, ToolFuture, ToolRecord};
 
-/// The traits that choose by type. Expanded code imports them all and names none.
+/// The traits that are chosen where nothing more special is. Expanded code imports them all and
+/// names none.
 pub mod by_type {
-    pub use super::{
-        ContentReturn as _, FallibleReturn as _, InfallibleReturn as _, PlainArgument as _,
-        SerdeArgument as _, SerializeReturn as _,
-    };
+    pub use super::{AnyArgument as _, AnyReturn as _, AnyReturned as _, AnyValue as _};
 }
 
 // ---- arguments ---------------------------------------------------------------------------------
@@ -59,71 +57,51 @@ pub trait Argument: DeserializeOwned + JsonSchema {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema> Argument for T {}
 
-/// Stands for the type of one argument.
+/// Stands for the type of one argument. Its own functions are for types that the SDK reads itself.
 #[derive(Debug)]
-pub struct ArgumentTag<T>(PhantomData<T>);
+pub struct ArgumentOf<T>(PhantomData<T>);
 
-impl<T> ArgumentTag<T> {
-    /// The tag.
-    pub const NEW: Self = Self(PhantomData);
-}
-
-/// Chosen for types that the SDK reads itself.
-pub trait PlainArgument<T> {
-    /// The way.
-    fn argument_kind(&self) -> PlainKind<T>;
-}
-
-impl<T: Plain + JsonSchema> PlainArgument<T> for ArgumentTag<T> {
-    fn argument_kind(&self) -> PlainKind<T> {
-        PlainKind(PhantomData)
-    }
-}
-
-/// Chosen for all other types.
-pub trait SerdeArgument<T> {
-    /// The way.
-    fn argument_kind(&self) -> SerdeKind<T>;
-}
-
-impl<T> SerdeArgument<T> for &ArgumentTag<T> {
-    fn argument_kind(&self) -> SerdeKind<T> {
-        SerdeKind(PhantomData)
-    }
-}
-
-/// An argument that the SDK reads itself.
-#[derive(Debug)]
-pub struct PlainKind<T>(PhantomData<T>);
-
-impl<T: Plain + JsonSchema> PlainKind<T> {
+impl<T: Plain + JsonSchema> ArgumentOf<T> {
     /// What the type accepts.
-    pub fn shape(self, generator: &mut SchemaGenerator) -> Shape {
-        Shape { schema: generator.subschema_for::<T>(), optional: T::absent().is_some() }
+    pub fn shape(generator: &mut SchemaGenerator) -> Shape {
+        Shape {
+            schema: generator.subschema_for::<T>(),
+            optional: T::absent().is_some(),
+        }
     }
 
     /// The argument's value.
-    pub fn take(self, args: &mut Args, name: &str) -> Result<T, ToolError> {
+    pub fn take(args: &mut Args, name: &str) -> Result<T, ToolError> {
         args::take_plain(args, name)
     }
 }
 
-/// An argument that serde reads.
-#[derive(Debug)]
-pub struct SerdeKind<T>(PhantomData<T>);
-
-impl<T> SerdeKind<T> {
+/// Chosen for all other types, which serde reads.
+pub trait AnyArgument<T> {
     /// What the type accepts.
-    pub fn shape(self, generator: &mut SchemaGenerator) -> Shape
+    fn shape(generator: &mut SchemaGenerator) -> Shape
+    where
+        T: Argument;
+
+    /// The argument's value.
+    fn take(args: &mut Args, name: &str) -> Result<T, ToolError>
+    where
+        T: Argument;
+}
+
+impl<T> AnyArgument<T> for ArgumentOf<T> {
+    fn shape(generator: &mut SchemaGenerator) -> Shape
     where
         T: Argument,
     {
         let optional = serde_json::from_value::<T>(Value::Null).is_ok();
-        Shape { schema: generator.subschema_for::<T>(), optional }
+        Shape {
+            schema: generator.subschema_for::<T>(),
+            optional,
+        }
     }
 
-    /// The argument's value.
-    pub fn take(self, args: &mut Args, name: &str) -> Result<T, ToolError>
+    fn take(args: &mut Args, name: &str) -> Result<T, ToolError>
     where
         T: Argument,
     {
@@ -146,7 +124,10 @@ impl<T: Serialize> DefaultValue for T {}
 ///
 /// # Panics
 /// When the value does not serialise; the probe of a new library finds that before a call can.
-#[expect(clippy::expect_used, reason = "caught by the probe, and there is no value to go on with")]
+#[expect(
+    clippy::expect_used,
+    reason = "caught by the probe, and there is no value to go on with"
+)]
 pub fn default_value<T: DefaultValue>(value: T) -> Value {
     serde_json::to_value(value).expect("the default of an argument must serialise to JSON")
 }
@@ -176,133 +157,97 @@ pub trait ReturnedValue: Serialize + JsonSchema {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema> ReturnedValue for T {}
 
-/// Stands for a tool's return type, or for the type inside its `Result`.
+/// Stands for a tool's return type. Its own functions are for `Result`.
 #[derive(Debug)]
-pub struct ReturnTag<T>(PhantomData<T>);
+pub struct ReturnOf<T>(PhantomData<T>);
 
-impl<T> ReturnTag<T> {
-    /// The tag.
-    pub const NEW: Self = Self(PhantomData);
-}
+impl<T, E> ReturnOf<Result<T, E>> {
+    /// Stands for the value inside.
+    pub fn value() -> ValueOf<T> {
+        ValueOf(PhantomData)
+    }
 
-/// Chosen for `Result<T, E>`.
-pub trait FallibleReturn<T, E> {
-    /// The way.
-    fn split(&self) -> Fallible<T, E>;
-}
-
-impl<T, E> FallibleReturn<T, E> for ReturnTag<Result<T, E>> {
-    fn split(&self) -> Fallible<T, E> {
-        Fallible(PhantomData)
+    /// The value or the tool's error.
+    pub fn split(returned: Result<T, E>) -> Returned<T>
+    where
+        E: ReturnedError,
+    {
+        Returned(returned.map_err(Into::into))
     }
 }
 
 /// Chosen for every other return type.
-pub trait InfallibleReturn<T> {
-    /// The way.
-    fn split(&self) -> Infallible<T>;
-}
-
-impl<T> InfallibleReturn<T> for &ReturnTag<T> {
-    fn split(&self) -> Infallible<T> {
-        Infallible(PhantomData)
-    }
-}
-
-/// A tool that returns `Result<T, E>`.
-#[derive(Debug)]
-pub struct Fallible<T, E>(PhantomData<(T, E)>);
-
-impl<T, E> Fallible<T, E> {
-    /// The tag of the value.
-    pub fn value(&self) -> ReturnTag<T> {
-        ReturnTag::NEW
-    }
-
-    /// The value or the tool's error.
-    pub fn apply(&self, returned: Result<T, E>) -> Result<T, ToolError>
-    where
-        E: ReturnedError,
-    {
-        returned.map_err(Into::into)
-    }
-}
-
-/// A tool that returns its value.
-#[derive(Debug)]
-pub struct Infallible<T>(PhantomData<T>);
-
-impl<T> Infallible<T> {
-    /// The tag of the value.
-    pub fn value(&self) -> ReturnTag<T> {
-        ReturnTag::NEW
-    }
+pub trait AnyReturn<T> {
+    /// Stands for the value.
+    fn value() -> ValueOf<T>;
 
     /// The value.
-    pub fn apply(&self, returned: T) -> Result<T, ToolError> {
-        Ok(returned)
+    fn split(returned: T) -> Returned<T>;
+}
+
+impl<T> AnyReturn<T> for ReturnOf<T> {
+    fn value() -> ValueOf<T> {
+        ValueOf(PhantomData)
+    }
+
+    fn split(returned: T) -> Returned<T> {
+        Returned(Ok(returned))
     }
 }
 
-/// Chosen for results that are content already: text, blocks, nothing.
-pub trait ContentReturn<T> {
-    /// The way.
-    fn value_kind(&self) -> ContentKind;
-}
-
-impl<T: IntoContent> ContentReturn<T> for ReturnTag<T> {
-    fn value_kind(&self) -> ContentKind {
-        ContentKind
-    }
-}
-
-/// Chosen for every other result.
-pub trait SerializeReturn<T> {
-    /// The way.
-    fn value_kind(&self) -> SerializeKind<T>;
-}
-
-impl<T> SerializeReturn<T> for &ReturnTag<T> {
-    fn value_kind(&self) -> SerializeKind<T> {
-        SerializeKind(PhantomData)
-    }
-}
-
-/// A result that is content already.
+/// Stands for the type of a tool's value. Its own function is for content, which has no schema.
 #[derive(Debug)]
-pub struct ContentKind;
+pub struct ValueOf<T>(PhantomData<T>);
 
-impl ContentKind {
-    /// Content has no output schema.
-    pub fn schema(&self, _: &mut SchemaGenerator) -> Option<Schema> {
+impl<T: IntoContent> ValueOf<T> {
+    /// The schema of the value.
+    pub fn schema(self, _: &mut SchemaGenerator) -> Option<Schema> {
         None
     }
-
-    /// The tool's outcome.
-    pub fn outcome<T: IntoContent>(&self, value: Result<T, ToolError>) -> Outcome {
-        value.map(IntoContent::into_result)
-    }
 }
 
-/// A result that becomes compact JSON text and structured content.
-#[derive(Debug)]
-pub struct SerializeKind<T>(PhantomData<T>);
-
-impl<T> SerializeKind<T> {
+/// Chosen for every other value.
+pub trait AnyValue<T> {
     /// The schema of the value.
-    pub fn schema(&self, generator: &mut SchemaGenerator) -> Option<Schema>
+    fn schema(self, generator: &mut SchemaGenerator) -> Option<Schema>
+    where
+        T: ReturnedValue;
+}
+
+impl<T> AnyValue<T> for ValueOf<T> {
+    fn schema(self, generator: &mut SchemaGenerator) -> Option<Schema>
     where
         T: ReturnedValue,
     {
         Some(generator.subschema_for::<T>())
     }
+}
 
+/// A tool's value, or its error. Its own function is for content.
+#[derive(Debug)]
+pub struct Returned<T>(Result<T, ToolError>);
+
+impl<T: IntoContent> Returned<T> {
     /// The tool's outcome.
-    pub fn outcome(&self, value: Result<T, ToolError>) -> Outcome
+    pub fn outcome(self) -> Outcome {
+        self.0.map(IntoContent::into_result)
+    }
+}
+
+/// Chosen for every other value, which becomes compact JSON text and structured content.
+pub trait AnyReturned<T> {
+    /// The tool's outcome.
+    fn outcome(self) -> Outcome
+    where
+        T: ReturnedValue;
+}
+
+impl<T> AnyReturned<T> for Returned<T> {
+    fn outcome(self) -> Outcome
     where
         T: ReturnedValue,
     {
-        let value = serde_json::to_value(value?)
+        let value = serde_json::to_value(self.0?)
             .map_err(|error| ToolError::new(format!("the result is no JSON: {error}")))?;
         Ok(ToolResult::text(value.to_string()).structured(value))
     }
@@ -434,12 +379,18 @@ pub(crate) fn reply(outcome: Outcome) -> Reply {
 
 /// A panic in the shape that crosses the border.
 pub(crate) fn panic_reply(report: &PanicReport) -> Reply {
-    Reply::new(Status::PANIC, serde_json::to_string(report).unwrap_or_default())
+    Reply::new(
+        Status::PANIC,
+        serde_json::to_string(report).unwrap_or_default(),
+    )
 }
 
 /// Parses what the host sends as arguments.
 pub(crate) fn parse_args(text: &str) -> Result<Args, ToolError> {
     serde_json::from_str(text).map_err(|error| {
-        ToolError::of(ErrorKind::InvalidJson, format!("the arguments are no JSON object: {error}"))
+        ToolError::of(
+            ErrorKind::InvalidJson,
+            format!("the arguments are no JSON object: {error}"),
+        )
     })
 }

@@ -5,7 +5,11 @@ use serde_json::{Map, Value};
 
 /// One block of content, as models and MCP clients know them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 #[non_exhaustive]
 pub enum Content {
     /// Text.
@@ -60,17 +64,27 @@ impl Content {
 
     /// A picture from base64 text.
     pub fn image(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
-        Self::Image { data: data.into(), mime_type: mime_type.into() }
+        Self::Image {
+            data: data.into(),
+            mime_type: mime_type.into(),
+        }
     }
 
     /// A sound from base64 text.
     pub fn audio(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
-        Self::Audio { data: data.into(), mime_type: mime_type.into() }
+        Self::Audio {
+            data: data.into(),
+            mime_type: mime_type.into(),
+        }
     }
 
     /// A document given as text.
     pub fn resource(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        let resource = Resource { uri: uri.into(), text: Some(text.into()), ..Resource::default() };
+        let resource = Resource {
+            uri: uri.into(),
+            text: Some(text.into()),
+            ..Resource::default()
+        };
         Self::Resource { resource }
     }
 
@@ -123,12 +137,18 @@ impl ToolResult {
 
     /// A result of these blocks.
     pub fn content(content: impl IntoIterator<Item = Content>) -> Self {
-        Self { content: content.into_iter().collect(), ..Self::default() }
+        Self {
+            content: content.into_iter().collect(),
+            ..Self::default()
+        }
     }
 
     /// A failure that the model should read.
     pub fn error(text: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::text(text) }
+        Self {
+            is_error: true,
+            ..Self::text(text)
+        }
     }
 
     /// Sets the details. Anything but a JSON object is kept under the key `value`.
@@ -164,7 +184,14 @@ impl ToolResult {
 
     /// The text if the result is one text block and nothing else.
     pub fn as_plain_text(&self) -> Option<&str> {
-        let Self { content, details, usage, terminate, is_error, structured_content } = self;
+        let Self {
+            content,
+            details,
+            usage,
+            terminate,
+            is_error,
+            structured_content,
+        } = self;
         let plain = details.is_empty()
             && usage.is_none()
             && !terminate

@@ -29,7 +29,10 @@ const WORKERS: usize = 2;
 
 /// The runtime, and the calls that run on it. One mutex for both: it is held for a map operation,
 /// and never while a tool's code runs.
-static STATE: Mutex<State> = Mutex::new(State { runtime: None, running: None });
+static STATE: Mutex<State> = Mutex::new(State {
+    runtime: None,
+    running: None,
+});
 static NEXT_TASK: AtomicU64 = AtomicU64::new(1);
 
 struct State {
@@ -61,7 +64,10 @@ pub(crate) fn start(
         },
     };
     let handle = runtime.handle().clone();
-    state.running.get_or_insert_default().insert(task, context.clone());
+    state
+        .running
+        .get_or_insert_default()
+        .insert(task, context.clone());
     drop(state);
     let answer = AnswerOnce { port, task };
     handle.spawn(async move {
@@ -73,7 +79,10 @@ pub(crate) fn start(
 
 /// Asks a running tool to end.
 pub(crate) fn cancel(task: TaskId) {
-    let context = state().running.as_ref().and_then(|running| running.get(&task).cloned());
+    let context = state()
+        .running
+        .as_ref()
+        .and_then(|running| running.get(&task).cloned());
     if let Some(context) = context {
         context.cancel();
     }
@@ -127,7 +136,9 @@ impl Future for Guarded {
     type Output = Ended;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ended> {
-        let Some(future) = &mut self.0 else { return Poll::Pending };
+        let Some(future) = &mut self.0 else {
+            return Poll::Pending;
+        };
         match panic::catch(|| future.as_mut().poll(cx)) {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(outcome)) => Poll::Ready(Ended::Finished(outcome)),
@@ -140,7 +151,9 @@ impl Guarded {
     fn drop_future(&mut self) {
         let future = self.0.take();
         if let Err(report) = panic::catch(|| drop(future)) {
-            crate::log::error(&format!("panic while a tool's future was dropped: {report}"));
+            crate::log::error(&format!(
+                "panic while a tool's future was dropped: {report}"
+            ));
         }
     }
 }

@@ -76,9 +76,15 @@ fn property(argument: &ArgumentRecord, schema: Schema, docs: &FunctionDocs) -> V
     };
     let of_type = keywords.shift_remove("description");
     let own = Some(docs::text(argument.docs)).filter(|text| !text.is_empty());
-    let listed = || docs.arguments.iter().find(|(name, _)| name == argument.name);
-    let description =
-        own.or_else(|| listed().map(|(_, text)| text.clone())).map(Value::from).or(of_type);
+    let listed = || {
+        docs.arguments
+            .iter()
+            .find(|(name, _)| name == argument.name)
+    };
+    let description = own
+        .or_else(|| listed().map(|(_, text)| text.clone()))
+        .map(Value::from)
+        .or(of_type);
 
     let mut property = Map::new();
     if let Some(kind) = keywords.shift_remove("type") {
@@ -96,7 +102,9 @@ fn property(argument: &ArgumentRecord, schema: Schema, docs: &FunctionDocs) -> V
 
 /// Rewrites one schema and every schema inside it.
 fn rewrite(schema: &mut Value) {
-    let Value::Object(keywords) = schema else { return };
+    let Value::Object(keywords) = schema else {
+        return;
+    };
     keywords.shift_remove("title");
     keywords.shift_remove("$schema");
     number_format_to_bounds(keywords);
@@ -110,13 +118,24 @@ fn rewrite(schema: &mut Value) {
     for (keyword, value) in keywords.iter_mut() {
         match keyword.as_str() {
             "properties" | "patternProperties" | "$defs" | "dependentSchemas" => {
-                value.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(rewrite);
+                value
+                    .as_object_mut()
+                    .into_iter()
+                    .flat_map(Map::values_mut)
+                    .for_each(rewrite);
             }
             "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
                 value.as_array_mut().into_iter().flatten().for_each(rewrite);
             }
-            "items" | "additionalProperties" | "unevaluatedProperties" | "not" | "contains"
-            | "propertyNames" | "if" | "then" | "else" => rewrite(value),
+            "items"
+            | "additionalProperties"
+            | "unevaluatedProperties"
+            | "not"
+            | "contains"
+            | "propertyNames"
+            | "if"
+            | "then"
+            | "else" => rewrite(value),
             _ => {}
         }
     }
@@ -124,7 +143,9 @@ fn rewrite(schema: &mut Value) {
 
 /// `"format": "uint8"` is no format that clients know: its bounds say the same.
 fn number_format_to_bounds(keywords: &mut Map<String, Value>) {
-    let Some(format) = keywords.get("format").and_then(Value::as_str) else { return };
+    let Some(format) = keywords.get("format").and_then(Value::as_str) else {
+        return;
+    };
     let bounds: Option<(Value, Value)> = match format {
         "int8" => Some((i8::MIN.into(), i8::MAX.into())),
         "int16" => Some((i16::MIN.into(), i16::MAX.into())),
@@ -147,7 +168,9 @@ fn number_format_to_bounds(keywords: &mut Map<String, Value>) {
 /// An enum of unit variants with doc comments comes as `oneOf` of constants, which many clients
 /// do not read. It becomes an `enum`, and the variants' descriptions go into the description.
 fn constants_to_enum(keywords: &mut Map<String, Value>) {
-    let Some(variants) = keywords.get("oneOf").and_then(Value::as_array) else { return };
+    let Some(variants) = keywords.get("oneOf").and_then(Value::as_array) else {
+        return;
+    };
     let mut values = Vec::new();
     let mut lines = Vec::new();
     for variant in variants {
@@ -167,7 +190,10 @@ fn constants_to_enum(keywords: &mut Map<String, Value>) {
     keywords.insert("type".to_owned(), "string".into());
     keywords.insert("enum".to_owned(), values.into());
     if !lines.is_empty() {
-        let head = keywords.get("description").and_then(Value::as_str).map(str::to_owned);
+        let head = keywords
+            .get("description")
+            .and_then(Value::as_str)
+            .map(str::to_owned);
         let text: Vec<String> = head.into_iter().chain(lines).collect();
         keywords.insert("description".to_owned(), text.join("\n").into());
     }

@@ -42,7 +42,10 @@ pub fn describe(tool: &str) -> Result<ToolDescription, ToolError> {
 pub fn run(tool: &str, arguments: Value) -> Result<Run, ToolError> {
     let tool = find(tool)?;
     let Value::Object(arguments) = arguments else {
-        return Err(ToolError::of(ErrorKind::InvalidArguments, "the arguments are no JSON object"));
+        return Err(ToolError::of(
+            ErrorKind::InvalidArguments,
+            "the arguments are no JSON object",
+        ));
     };
     let mut args = Args::from(arguments);
     if let Some(prepare) = tool.prepare {
@@ -57,7 +60,10 @@ pub fn run(tool: &str, arguments: Value) -> Result<Run, ToolError> {
         Entry::Blocking(entry) => entry(&mut args, &context)?,
         Entry::Async(entry) => block_on(entry(args, context.clone()))?,
     };
-    Ok(Run { result, progress: context.recorded() })
+    Ok(Run {
+        result,
+        progress: context.recorded(),
+    })
 }
 
 fn find(name: &str) -> Result<&'static ToolRecord, ToolError> {
@@ -71,7 +77,10 @@ fn find(name: &str) -> Result<&'static ToolRecord, ToolError> {
 
 #[cfg(feature = "async")]
 fn block_on(future: crate::tool::ToolFuture) -> crate::tool::Outcome {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(future)
 }
 
 #[cfg(not(feature = "async"))]

@@ -19,7 +19,7 @@ sdk.workspace = true
 [workspace]
 "#;
 
-const SOURCE: &str = r##"
+const SOURCE: &str = r#"
 use sdk::prelude::*;
 
 #[tool_type]
@@ -33,7 +33,7 @@ fn visit(place: Place, #[arg(default = 1)] days: u8) -> Result<String> {
 }
 
 fn main() {}
-"##;
+"#;
 
 #[test]
 fn renamed_dependency_works() -> io::Result<()> {

@@ -47,7 +47,7 @@ impl Profile {
         let settings: &[&str] = match self {
             Self::Dev => &[
                 "debug=0",
-                "strip=\"none\"",
+                "strip=\"debuginfo\"",
                 "incremental=true",
                 "overflow-checks=true",
                 "panic=\"unwind\"",
@@ -228,7 +228,7 @@ mod tests {
             [
                 "--profile=dev",
                 "--config=profile.dev.debug=0",
-                "--config=profile.dev.strip=\"none\"",
+                "--config=profile.dev.strip=\"debuginfo\"",
                 "--config=profile.dev.incremental=true",
                 "--config=profile.dev.overflow-checks=true",
                 "--config=profile.dev.panic=\"unwind\"",

@@ -49,7 +49,10 @@ impl Caller {
             Ok(result) => ToolCallResult::of_tool(&call.id, call.name(), result),
             Err(error) => ToolCallResult::of_error(&call.id, call.name(), error),
         };
-        ExecutedCall { result, duration: started.elapsed() }
+        ExecutedCall {
+            result,
+            duration: started.elapsed(),
+        }
     }
 }
 

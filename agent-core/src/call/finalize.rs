@@ -16,7 +16,10 @@ const NO_OUTPUT: &str = "(no output)";
 
 impl Caller {
     pub(super) async fn finalize(&self, call: PreparedCall, executed: ExecutedCall) -> Finalized {
-        let ExecutedCall { mut result, duration } = executed;
+        let ExecutedCall {
+            mut result,
+            duration,
+        } = executed;
         fill_empty(&mut result);
         if let Some(hook) = &self.hooks.after_tool_call {
             match hook.after(call.view(), result.clone()).await {
@@ -46,7 +49,13 @@ fn fill_empty(result: &mut ToolCallResult) {
 
 /// Y39: whole fields are replaced, nothing is merged.
 fn replace(result: &mut ToolCallResult, after: After) {
-    let After { content, details, usage, terminate, is_error } = after;
+    let After {
+        content,
+        details,
+        usage,
+        terminate,
+        is_error,
+    } = after;
     if let Some(content) = content {
         result.content = content;
     }

@@ -70,7 +70,11 @@ pub struct After {
 /// Looks at a result before the model does.
 pub trait AfterToolCall: Send + Sync + 'static {
     /// What to replace; an error turns the result into that error (R15).
-    fn after(&self, call: CallView, result: ToolCallResult) -> BoxFuture<'static, Result<After, String>>;
+    fn after(
+        &self,
+        call: CallView,
+        result: ToolCallResult,
+    ) -> BoxFuture<'static, Result<After, String>>;
 }
 
 impl<F, R> AfterToolCall for F
@@ -78,7 +82,11 @@ where
     F: Fn(CallView, ToolCallResult) -> R + Send + Sync + 'static,
     R: Future<Output = Result<After, String>> + Send + 'static,
 {
-    fn after(&self, call: CallView, result: ToolCallResult) -> BoxFuture<'static, Result<After, String>> {
+    fn after(
+        &self,
+        call: CallView,
+        result: ToolCallResult,
+    ) -> BoxFuture<'static, Result<After, String>> {
         Box::pin(self(call, result))
     }
 }

@@ -59,18 +59,29 @@ impl Caller {
         let (entry, lease) = self.find(&call.name)?;
         let mut draft = read(&call.arguments)?;
         if abort.is_aborted() {
-            let error = CallError::new(ErrorKind::Aborted, "The call was aborted before it started");
-            return Err(Refused { error, args: Some(draft.value) });
+            let error =
+                CallError::new(ErrorKind::Aborted, "The call was aborted before it started");
+            return Err(Refused {
+                error,
+                args: Some(draft.value),
+            });
         }
         let received = draft.value.clone();
-        let refused = |error| Refused { error, args: Some(received.clone()) };
+        let refused = |error| Refused {
+            error,
+            args: Some(received.clone()),
+        };
         let schema = entry.schema().map_err(|error| {
             let text = format!("Tool {} is not available: {error}", call.name);
             refused(CallError::new(ErrorKind::Unavailable, text))
         })?;
-        self.run_prepare_hook(&entry, &mut draft).await.map_err(refused)?;
+        self.run_prepare_hook(&entry, &mut draft)
+            .await
+            .map_err(refused)?;
         let changes = check(&entry, schema, &mut draft).map_err(refused)?;
-        self.run_validator(&entry, &draft.value).await.map_err(refused)?;
+        self.run_validator(&entry, &draft.value)
+            .await
+            .map_err(refused)?;
         let mut prepared = PreparedCall {
             id: call.id.clone(),
             arguments: Arc::new(draft.value),
@@ -78,7 +89,9 @@ impl Caller {
             changes,
             entry: Arc::clone(&entry),
         };
-        self.ask_before(&mut prepared, schema).await.map_err(refused)?;
+        self.ask_before(&mut prepared, schema)
+            .await
+            .map_err(refused)?;
         Ok(prepared)
     }
 
@@ -98,7 +111,11 @@ impl Caller {
         }
     }
 
-    async fn run_prepare_hook(&self, entry: &ToolEntry, draft: &mut Draft) -> Result<(), CallError> {
+    async fn run_prepare_hook(
+        &self,
+        entry: &ToolEntry,
+        draft: &mut Draft,
+    ) -> Result<(), CallError> {
         if !entry.spec().has_prepare {
             return Ok(());
         }
@@ -107,11 +124,18 @@ impl Caller {
         let prepared = prepared.map_err(|error| {
             // A hook that refuses arguments is how most of them fail; it need not say so.
             let invalid = error.kind() == ErrorKind::ToolError;
-            let kind = if invalid { ErrorKind::InvalidArguments } else { error.kind() };
+            let kind = if invalid {
+                ErrorKind::InvalidArguments
+            } else {
+                error.kind()
+            };
             CallError::new(kind, error.to_string())
         })?;
         if prepared != draft.value {
-            *draft = Draft { value: prepared, text: None };
+            *draft = Draft {
+                value: prepared,
+                text: None,
+            };
         }
         Ok(())
     }
@@ -135,7 +159,9 @@ impl Caller {
         prepared: &mut PreparedCall,
         schema: &ArgumentSchema,
     ) -> Result<(), CallError> {
-        let Some(hook) = &self.hooks.before_tool_call else { return Ok(()) };
+        let Some(hook) = &self.hooks.before_tool_call else {
+            return Ok(());
+        };
         match hook.before(prepared.view()).await {
             Ok(Before::Run) => Ok(()),
             Ok(Before::Rewrite(value)) => {
@@ -162,11 +188,13 @@ fn check(
     draft: &mut Draft,
 ) -> Result<Vec<Change>, CallError> {
     let received = draft.value.clone();
-    schema.check(&mut draft.value, draft.text.as_deref()).map_err(|problems| CallError {
-        kind: ErrorKind::InvalidArguments,
-        message: problem::report(&entry.spec().name, &problems, &received),
-        problems,
-    })
+    schema
+        .check(&mut draft.value, draft.text.as_deref())
+        .map_err(|problems| CallError {
+            kind: ErrorKind::InvalidArguments,
+            message: problem::report(&entry.spec().name, &problems, &received),
+            problems,
+        })
 }
 
 /// Reads arguments as they were sent: an object, its text, or text of that text (R10, R11).
@@ -184,7 +212,10 @@ fn read(arguments: &Arguments) -> Result<Draft, Refused> {
     }
     match value {
         Value::Object(_) => Ok(Draft { value, text }),
-        Value::Null => Ok(Draft { value: Value::Object(serde_json::Map::new()), text: None }),
+        Value::Null => Ok(Draft {
+            value: Value::Object(serde_json::Map::new()),
+            text: None,
+        }),
         other => {
             let kind = match other {
                 Value::Array(_) => "an array",
@@ -194,7 +225,10 @@ fn read(arguments: &Arguments) -> Result<Draft, Refused> {
             };
             let text = format!("The arguments must be a JSON object, got {kind}; nothing was run");
             let error = CallError::new(ErrorKind::InvalidJson, text);
-            Err(Refused { error, args: Some(other) })
+            Err(Refused {
+                error,
+                args: Some(other),
+            })
         }
     }
 }
@@ -214,7 +248,10 @@ fn parse(text: &str) -> Result<Value, Refused> {
     let text = format!(
         "The arguments are no valid JSON: {problem}. Send one JSON object; nothing was run"
     );
-    Err(Refused { error: CallError::new(ErrorKind::InvalidJson, text), args: None })
+    Err(Refused {
+        error: CallError::new(ErrorKind::InvalidJson, text),
+        args: None,
+    })
 }
 
 async fn within<T>(

@@ -23,7 +23,13 @@ pub(super) async fn run(
 
 /// Makes one call with the tools as they are now, and prints what it came to.
 pub(super) async fn make(session: &Session, name: &str, arguments: String) -> Exit {
-    if let Some(plugin) = session.caller.registry().table().get(name).and_then(|tool| tool.plugin().cloned()) {
+    if let Some(plugin) = session
+        .caller
+        .registry()
+        .table()
+        .get(name)
+        .and_then(|tool| tool.plugin().cloned())
+    {
         session.speaker.set(plugin.as_str());
     }
     let abort = AbortSignal::new();
@@ -71,7 +77,9 @@ fn read(arguments: Option<&str>) -> Result<String, CommandError> {
         None => Ok(String::new()),
         Some("-") => {
             let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map_err(CommandError::usage)?;
+            std::io::stdin()
+                .read_to_string(&mut text)
+                .map_err(CommandError::usage)?;
             Ok(text)
         }
         Some(argument) => match argument.strip_prefix('@') {

@@ -68,7 +68,11 @@ impl List {
             let reason = format!("{} already has a tool of that name", conflict.winner);
             ListedTool::of(&conflict.entry, ToolState::Conflicted, Some(reason))
         });
-        Self { schema_version: 1, tools: there.chain(lost).collect(), plugins: registry.plugins() }
+        Self {
+            schema_version: 1,
+            tools: there.chain(lost).collect(),
+            plugins: registry.plugins(),
+        }
     }
 }
 

@@ -18,7 +18,11 @@ use crate::registry::Scope;
 
 pub(super) async fn run(session: &Session) -> Result<Exit, CommandError> {
     session.refresh(Scope::All).await?;
-    let _watch = session.caller.registry().watch(Arc::new(Quiet)).map_err(CommandError::failed)?;
+    let _watch = session
+        .caller
+        .registry()
+        .watch(Arc::new(Quiet))
+        .map_err(CommandError::failed)?;
     let interactive = std::io::stdin().is_terminal();
     if interactive && !session.output.json {
         list::show(session);
@@ -66,8 +70,14 @@ impl<'a> Line<'a> {
             "" => Self::Nothing,
             _ if command.starts_with('#') => Self::Nothing,
             "list" if rest.is_empty() => Self::List,
-            "call" if !first.is_empty() => Self::Call { name: first, arguments: behind },
-            "schema" if !first.is_empty() => Self::Schema { name: first, format: behind },
+            "call" if !first.is_empty() => Self::Call {
+                name: first,
+                arguments: behind,
+            },
+            "schema" if !first.is_empty() => Self::Schema {
+                name: first,
+                format: behind,
+            },
             "reload" => Self::Reload { plugin: rest },
             "quit" if rest.is_empty() => Self::Quit,
             _ => Self::Unknown(line),
@@ -81,7 +91,10 @@ async fn answer(session: &Session, command: Line<'_>) {
         Line::Unknown(line) => Err(CommandError::usage(format!(
             "unknown command `{line}`; there are: list, call NAME [JSON], schema NAME [FORMAT], reload [CRATE], quit"
         ))),
-        Line::List => session.refresh(Scope::All).await.map(|()| list::show(session)),
+        Line::List => session
+            .refresh(Scope::All)
+            .await
+            .map(|()| list::show(session)),
         Line::Call { name, arguments } => match session.refresh_known(name).await {
             Ok(()) => {
                 call::make(session, name, arguments.to_owned()).await;
@@ -105,7 +118,10 @@ async fn show_schema(session: &Session, name: &str, format: &str) -> Result<(), 
             .iter()
             .filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned()))
             .collect();
-        CommandError::usage(format!("unknown format `{format}`; there are: {}", known.join(", ")))
+        CommandError::usage(format!(
+            "unknown format `{format}`; there are: {}",
+            known.join(", ")
+        ))
     })?;
     session.refresh_known(name).await?;
     schema::show(session, Some(name), format).map(|_| ())
@@ -118,7 +134,10 @@ async fn reload(session: &Session, plugin: &PluginName) -> Result<(), CommandErr
         return Ok(());
     }
     let names: Vec<String> = known.iter().map(|status| status.name.to_string()).collect();
-    Err(CommandError::usage(format!("no plugin `{plugin}`; there are: {}", names.join(", "))))
+    Err(CommandError::usage(format!(
+        "no plugin `{plugin}`; there are: {}",
+        names.join(", ")
+    )))
 }
 
 #[cfg(test)]
@@ -131,9 +150,27 @@ mod tests {
         check("", Line::Nothing);
         check("  # call x", Line::Nothing);
         check("list", Line::List);
-        check("call a {\"x\": 1} ", Line::Call { name: "a", arguments: "{\"x\": 1}" });
-        check("call a", Line::Call { name: "a", arguments: "" });
-        check("schema a mcp", Line::Schema { name: "a", format: "mcp" });
+        check(
+            "call a {\"x\": 1} ",
+            Line::Call {
+                name: "a",
+                arguments: "{\"x\": 1}",
+            },
+        );
+        check(
+            "call a",
+            Line::Call {
+                name: "a",
+                arguments: "",
+            },
+        );
+        check(
+            "schema a mcp",
+            Line::Schema {
+                name: "a",
+                format: "mcp",
+            },
+        );
         check("reload", Line::Reload { plugin: "" });
         check("reload get-time", Line::Reload { plugin: "get-time" });
         check("quit", Line::Quit);

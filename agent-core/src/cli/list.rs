@@ -39,7 +39,11 @@ fn readable(list: &List) -> String {
     for plugin in &list.plugins {
         let state = serde_json::to_value(plugin.state).unwrap_or_default();
         let state = state.as_str().unwrap_or_default();
-        _ = write!(text, "\n  {}: {state}, generation {}", plugin.name, plugin.generation);
+        _ = write!(
+            text,
+            "\n  {}: {state}, generation {}",
+            plugin.name, plugin.generation
+        );
         if plugin.mapped_images > 1 {
             _ = write!(text, ", {} libraries mapped", plugin.mapped_images);
         }

@@ -25,13 +25,21 @@ pub(super) fn start(state: &Path, quiet: bool, verbose: bool) {
         .with_ansi(std::io::stderr().is_terminal())
         .without_time()
         .with_filter(LevelFilter::from_level(level));
-    let chosen = EnvFilter::try_from_env("TOOLSMITH_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let chosen =
+        EnvFilter::try_from_env("TOOLSMITH_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     let file = open(state).map(|file| {
         let writer = std::sync::Mutex::new(file.into_parts().0);
-        tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false).with_filter(chosen)
+        tracing_subscriber::fmt::layer()
+            .with_writer(writer)
+            .with_ansi(false)
+            .with_filter(chosen)
     });
     let problem = file.as_ref().err().map(ToString::to_string);
-    tracing_subscriber::registry().with(screen).with(file.ok()).try_init().unwrap_or_default();
+    tracing_subscriber::registry()
+        .with(screen)
+        .with(file.ok())
+        .try_init()
+        .unwrap_or_default();
     if let Some(problem) = problem {
         tracing::warn!("no log is written: {problem}");
     }

@@ -15,7 +15,10 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn new(writer: Box<dyn Write + Send>, json: bool) -> Self {
-        Self { writer: Mutex::new(writer), json }
+        Self {
+            writer: Mutex::new(writer),
+            json,
+        }
     }
 
     /// One text and a newline.
@@ -45,7 +48,11 @@ impl Output {
 
 /// One line to stderr, and what to do next on a line of its own.
 pub(super) fn complain(message: &str, hint: &str) {
-    let label = if io::stderr().is_terminal() { "\x1b[1;31merror\x1b[0m" } else { "error" };
+    let label = if io::stderr().is_terminal() {
+        "\x1b[1;31merror\x1b[0m"
+    } else {
+        "error"
+    };
     say(&format!("{label}: {message}"));
     if !hint.is_empty() {
         say(&format!("  {hint}"));
@@ -53,7 +60,10 @@ pub(super) fn complain(message: &str, hint: &str) {
 }
 
 /// One line to stderr.
-#[expect(clippy::print_stderr, reason = "the one place where the command speaks to people")]
+#[expect(
+    clippy::print_stderr,
+    reason = "the one place where the command speaks to people"
+)]
 pub(super) fn say(line: &str) {
     eprintln!("{line}");
 }
@@ -74,8 +84,12 @@ pub(super) fn readable(content: &[Content]) -> String {
 fn block(content: &Content) -> String {
     match content {
         Content::Text { text } => text.clone(),
-        Content::Image { data, mime_type } => format!("[image {mime_type}, {}]", decoded_size(data)),
-        Content::Audio { data, mime_type } => format!("[audio {mime_type}, {}]", decoded_size(data)),
+        Content::Image { data, mime_type } => {
+            format!("[image {mime_type}, {}]", decoded_size(data))
+        }
+        Content::Audio { data, mime_type } => {
+            format!("[audio {mime_type}, {}]", decoded_size(data))
+        }
         Content::Resource { resource } => {
             let kind = resource.mime_type.as_deref().unwrap_or("unknown type");
             format!("[resource {}, {kind}]", resource.uri)
@@ -86,7 +100,11 @@ fn block(content: &Content) -> String {
 
 /// How much base64 text decodes to.
 fn decoded_size(base64: &str) -> String {
-    let padding = base64.bytes().rev().take_while(|byte| *byte == b'=').count();
+    let padding = base64
+        .bytes()
+        .rev()
+        .take_while(|byte| *byte == b'=')
+        .count();
     match (base64.len() / 4 * 3).saturating_sub(padding) {
         bytes @ 0..1000 => format!("{bytes} B"),
         bytes @ 1000..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),

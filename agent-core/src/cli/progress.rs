@@ -23,7 +23,10 @@ struct State {
 impl Bar {
     /// A bar, or nothing where nobody would see it.
     pub(super) fn new(shown: bool) -> Self {
-        Self { shown, state: Mutex::default() }
+        Self {
+            shown,
+            state: Mutex::default(),
+        }
     }
 
     /// Takes the line away.
@@ -48,13 +51,21 @@ impl Bar {
 fn write(text: &str) {
     let mut stderr = std::io::stderr().lock();
     // A terminal that went away shows nothing.
-    drop(stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush()));
+    drop(
+        stderr
+            .write_all(text.as_bytes())
+            .and_then(|()| stderr.flush()),
+    );
 }
 
 impl BuildProgress for Bar {
     fn started(&self, package: &str) {
         self.draw(|state| {
-            *state = State { package: package.to_owned(), compiled: 0, visible: true };
+            *state = State {
+                package: package.to_owned(),
+                compiled: 0,
+                visible: true,
+            };
             format!("building {package} …")
         });
     }
@@ -62,7 +73,10 @@ impl BuildProgress for Bar {
     fn compiling(&self, crate_name: &str) {
         self.draw(|state| {
             state.compiled += 1;
-            format!("building {}: {} crates, now {crate_name}", state.package, state.compiled)
+            format!(
+                "building {}: {} crates, now {crate_name}",
+                state.package, state.compiled
+            )
         });
     }
 

@@ -44,14 +44,18 @@ pub(super) fn show(
             .map(|entry| shown(entry))
             .collect(),
         Some(name) => {
-            let entry = table.get(name).ok_or_else(|| CommandError::usage(table.unknown(name)))?;
+            let entry = table
+                .get(name)
+                .ok_or_else(|| CommandError::usage(table.unknown(name)))?;
             vec![shown(entry)]
         }
     };
     if session.output.json {
         session.output.json(&schemas);
     } else {
-        session.output.text(&serde_json::to_string_pretty(&schemas).unwrap_or_default());
+        session
+            .output
+            .text(&serde_json::to_string_pretty(&schemas).unwrap_or_default());
     }
     Ok(Exit::Done)
 }

@@ -45,7 +45,10 @@ impl Place {
             .map_err(CommandError::usage)?
             .or_else(|| project.as_ref().map(|project| project.plugins.clone()))
             .unwrap_or_else(|| here.join("plugins"));
-        let file = global.config.clone().or_else(|| config_for(project, &plugins));
+        let file = global
+            .config
+            .clone()
+            .or_else(|| config_for(project, &plugins));
         let config = match file {
             None => Config::default(),
             Some(file) => Config::load(&file).map_err(|error| {
@@ -56,22 +59,33 @@ impl Place {
         let state = config
             .state_dir(&plugins, &|name| std::env::var(name).ok())
             .map_err(CommandError::usage)?;
-        Ok(Self { plugins, state, config })
+        Ok(Self {
+            plugins,
+            state,
+            config,
+        })
     }
 }
 
 /// The project's configuration, if its plugins are the ones that are used.
 fn config_for(project: Option<Project>, plugins: &std::path::Path) -> Option<PathBuf> {
-    project.filter(|project| project.plugins == plugins).and_then(|project| project.config)
+    project
+        .filter(|project| project.plugins == plugins)
+        .and_then(|project| project.config)
 }
 
 impl Session {
     /// Opens the project. Nothing is built or loaded yet.
     pub(super) fn open(global: Global) -> Result<Self, CommandError> {
-        let Place { plugins, state, config } = Place::find(&global)?;
+        let Place {
+            plugins,
+            state,
+            config,
+        } = Place::find(&global)?;
         if !plugins.is_dir() {
             let text = format!("there is no plugins folder `{}`", plugins.display());
-            let hint = "`toolsmith new NAME` makes one with a first plugin, --plugins DIR names another";
+            let hint =
+                "`toolsmith new NAME` makes one with a first plugin, --plugins DIR names another";
             return Err(CommandError::usage(text).with_hint(hint.to_owned()));
         }
         log::start(&state, global.quiet, global.verbose);
@@ -79,15 +93,28 @@ impl Session {
         let capture = capture(speaker.clone()).map_err(CommandError::failed)?;
         let real = capture.real().map_err(CommandError::failed)?;
         let output = Output::new(Box::new(real), global.json);
-        let builder = if global.no_build { None } else { Some(builder(&plugins, &state)?) };
+        let builder = if global.no_build {
+            None
+        } else {
+            Some(builder(&plugins, &state)?)
+        };
         let bar = Bar::new(!global.quiet && std::io::stderr().is_terminal());
         let quiet = global.quiet;
-        let events = Emitter::new(vec![Box::new(move |event: &Arc<Event>| report(event, quiet))]);
+        let events = Emitter::new(vec![Box::new(move |event: &Arc<Event>| {
+            report(event, quiet)
+        })]);
         let options = RegistryOptions { plugins, state };
         let registry =
             Registry::open(options, builder, events.clone()).map_err(CommandError::failed)?;
         let caller = Caller::new(registry, events).with_tool_timeouts(timeouts(&config));
-        Ok(Self { global, caller, output, speaker, bar, capture: Mutex::new(Some(capture)) })
+        Ok(Self {
+            global,
+            caller,
+            output,
+            speaker,
+            bar,
+            capture: Mutex::new(Some(capture)),
+        })
     }
 
     /// Brings the tools to what the plugins folder says.
@@ -116,11 +143,19 @@ impl Session {
 
     /// Gives stdout back and lets the last printed lines reach the log.
     pub(super) fn close(&self) {
-        drop(self.capture.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(
+            self.capture
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
     }
 }
 
-fn builder(plugins: &std::path::Path, state: &std::path::Path) -> Result<Arc<Builder>, CommandError> {
+fn builder(
+    plugins: &std::path::Path,
+    state: &std::path::Path,
+) -> Result<Arc<Builder>, CommandError> {
     let target = std::env::var_os("TOOLSMITH_TARGET").map_or_else(
         || plugins.parent().unwrap_or(plugins).join("target/toolsmith"),
         PathBuf::from,
@@ -133,7 +168,9 @@ fn builder(plugins: &std::path::Path, state: &std::path::Path) -> Result<Arc<Bui
 
 fn timeouts(config: &Config) -> BTreeMap<String, Duration> {
     let tools = config.tools.iter();
-    tools.filter_map(|(name, tool)| Some((name.clone(), tool.timeout?))).collect()
+    tools
+        .filter_map(|(name, tool)| Some((name.clone(), tool.timeout?)))
+        .collect()
 }
 
 /// Tells a person what happens, on stderr.
@@ -142,11 +179,24 @@ fn report(event: &Event, quiet: bool) {
         EventKind::ToolExecutionUpdate { partial_result, .. } if !quiet => {
             output::say(&partial_text(partial_result));
         }
-        EventKind::BuildEnd { plugin, ok: false, diagnostics, .. } => {
+        EventKind::BuildEnd {
+            plugin,
+            ok: false,
+            diagnostics,
+            ..
+        } => {
             output::say(diagnostics.as_deref().unwrap_or_default().trim_end());
-            output::complain(&format!("`{plugin}` was not built"), "what it served before goes on");
+            output::complain(
+                &format!("`{plugin}` was not built"),
+                "what it served before goes on",
+            );
         }
-        EventKind::BuildEnd { plugin, ok: true, duration_ms, .. } if !quiet => {
+        EventKind::BuildEnd {
+            plugin,
+            ok: true,
+            duration_ms,
+            ..
+        } if !quiet => {
             output::say(&format!("built {plugin} in {duration_ms} ms"));
         }
         _ => {}

@@ -27,7 +27,11 @@ impl Speaker {
     }
 
     fn name(&self) -> String {
-        let name = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let name = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         name.unwrap_or_else(|| "unknown".to_owned())
     }
 }
@@ -46,17 +50,22 @@ pub(super) fn capture(speaker: Speaker) -> io::Result<Capture> {
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
     rustix::stdio::dup2_stdout(&writer)?;
     let (end, ended) = channel();
-    std::thread::Builder::new().name("stdout-capture".to_owned()).spawn(move || {
-        forward(File::from(reader), &speaker);
-        drop(end);
-    })?;
+    std::thread::Builder::new()
+        .name("stdout-capture".to_owned())
+        .spawn(move || {
+            forward(File::from(reader), &speaker);
+            drop(end);
+        })?;
     Ok(Capture { real, ended })
 }
 
 fn forward(reader: File, speaker: &Speaker) {
     let mut reader = BufReader::new(reader);
     let mut line = Vec::new();
-    while reader.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+    while reader
+        .read_until(b'\n', &mut line)
+        .is_ok_and(|length| length > 0)
+    {
         let text = String::from_utf8_lossy(&line);
         let (plugin, text) = (speaker.name(), text.trim_end());
         tracing::info!(target: "plugin", plugin, origin = "stdout", "{text}");

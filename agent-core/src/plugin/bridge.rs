@@ -74,7 +74,11 @@ pub fn load_plugin(
             pool: pool.clone(),
         })
     });
-    Ok(LoadedPlugin { generation, tools: tools.collect(), image_size: library.size })
+    Ok(LoadedPlugin {
+        generation,
+        tools: tools.collect(),
+        image_size: library.size,
+    })
 }
 
 fn next_owner() -> OwnerId {
@@ -110,13 +114,18 @@ impl Introduction {
             return Ok(());
         }
         let reason = "a panic on purpose was not reported".to_owned();
-        Err(PluginError::Failed { step: "panic_on_purpose", reason })
+        Err(PluginError::Failed {
+            step: "panic_on_purpose",
+            reason,
+        })
     }
 
     fn describe(&self) -> Result<Vec<ToolDescription>, PluginError> {
         let json = value("describe", self.module.describe()())?;
-        serde_json::from_str(&json)
-            .map_err(|error| PluginError::Failed { step: "describe", reason: error.to_string() })
+        serde_json::from_str(&json).map_err(|error| PluginError::Failed {
+            step: "describe",
+            reason: error.to_string(),
+        })
     }
 }
 
@@ -135,11 +144,18 @@ fn check_markers(markers: &[String], tools: &[ToolDescription]) -> Result<(), Pl
     let mut registered: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     registered.sort_unstable();
     registered.dedup();
-    if markers.iter().map(String::as_str).eq(registered.iter().copied()) {
+    if markers
+        .iter()
+        .map(String::as_str)
+        .eq(registered.iter().copied())
+    {
         return Ok(());
     }
     let (exported, registered) = (markers.join(", "), registered.join(", "));
-    Err(PluginError::LostTools { exported, registered })
+    Err(PluginError::LostTools {
+        exported,
+        registered,
+    })
 }
 
 /// The tools of the library's own package, with their indices.
@@ -156,10 +172,15 @@ fn own_tools(
         several if several.iter().any(|one| plain(one) == plain(package)) => plain(package),
         several => {
             let found = several.join(", ");
-            return Err(PluginError::NoOwnTools { expected: package.to_owned(), found });
+            return Err(PluginError::NoOwnTools {
+                expected: package.to_owned(),
+                found,
+            });
         }
     };
-    let numbered = (0..).zip(tools).filter(|(_, tool)| plain(&tool.package) == own);
+    let numbered = (0..)
+        .zip(tools)
+        .filter(|(_, tool)| plain(&tool.package) == own);
     let mut own: Vec<(ToolIndex, ToolDescription)> = numbered.collect();
     own.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
     own.iter().try_for_each(|(_, tool)| check_tool(tool))?;
@@ -168,11 +189,16 @@ fn own_tools(
 
 fn check_tool(tool: &ToolDescription) -> Result<(), PluginError> {
     if !tool.unwinds {
-        return Err(PluginError::PanicAborts { tool: tool.name.clone() });
+        return Err(PluginError::PanicAborts {
+            tool: tool.name.clone(),
+        });
     }
     if !is_tool_name(&tool.name) {
         let reason = "expected a name of 1 to 64 letters, digits, `_` or `-`".to_owned();
-        return Err(PluginError::BadTool { tool: tool.name.clone(), reason });
+        return Err(PluginError::BadTool {
+            tool: tool.name.clone(),
+            reason,
+        });
     }
     Ok(())
 }
@@ -209,7 +235,9 @@ extern "C" fn log(plugin: RStr<'_>, level: LogLevel, target: RStr<'_>, message: 
         }
     };
     // A panic of a log writer must not unwind into the plugin.
-    drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(write)));
+    drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(
+        write,
+    )));
 }
 
 /// One tool of a loaded plugin.
@@ -227,41 +255,56 @@ pub struct PluginTool {
 
 impl std::fmt::Debug for PluginTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PluginTool").field("name", &self.spec.name).finish_non_exhaustive()
+        f.debug_struct("PluginTool")
+            .field("name", &self.spec.name)
+            .finish_non_exhaustive()
     }
 }
 
 impl PluginTool {
     async fn run(&self, call: Execution<'_>) -> Result<ToolResult, ToolError> {
         let arguments = call.arguments.to_string();
-        let (target, answered) = Target::new(&call);
-        let given_up = GiveUp { target: Arc::clone(&target), cancel: None };
-        let port = CallPort::new(target);
         if self.is_async {
-            self.run_async(given_up, answered, Invocation::new(&arguments, call.call_id, port)).await
-        } else if self.inline.load(Ordering::Relaxed) {
-            self.run_inline(Invocation::new(&arguments, call.call_id, port))
-        } else {
-            let call_id = call.call_id.to_owned();
-            let (module, index) = (self.module, self.index);
-            let work = move || module.call()(index, Invocation::new(&arguments, &call_id, port));
-            outcome(self.on_pool(work).await?)
+            return self.run_async(&call, &arguments).await;
         }
+        let target = Target::new(&call, None);
+        let port = CallPort::new(Arc::clone(&target));
+        if self.inline.load(Ordering::Relaxed) {
+            return self.run_inline(Invocation::new(&arguments, call.call_id, port));
+        }
+        let _given_up = GiveUp {
+            target,
+            cancel: None,
+        };
+        let call_id = call.call_id.to_owned();
+        let (module, index) = (self.module, self.index);
+        let work = move || module.call()(index, Invocation::new(&arguments, &call_id, port));
+        outcome(self.on_pool(work).await?)
     }
 
     async fn run_async(
         &self,
-        mut given_up: GiveUp,
-        answered: oneshot::Receiver<Reply>,
-        invocation: Invocation<'_>,
+        call: &Execution<'_>,
+        arguments: &str,
     ) -> Result<ToolResult, ToolError> {
+        let (answer, answered) = oneshot::channel();
+        let target = Target::new(call, Some(answer));
+        let invocation =
+            Invocation::new(arguments, call.call_id, CallPort::new(Arc::clone(&target)));
+        let mut given_up = GiveUp {
+            target,
+            cancel: None,
+        };
         let task = self.module.start()(self.index, invocation);
         given_up.cancel = Some((self.module, task));
         let reply = answered.await;
         given_up.cancel = None;
         match reply {
             Ok(reply) => outcome(reply),
-            Err(_) => Err(ToolError::of(ErrorKind::Crashed, "The tool ended without an answer")),
+            Err(_) => Err(ToolError::of(
+                ErrorKind::Crashed,
+                "The tool ended without an answer",
+            )),
         }
     }
 
@@ -284,14 +327,17 @@ impl PluginTool {
         &self,
         work: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, ToolError> {
-        self.pool.run(self.owner, work).await.map_err(|error| match error {
-            PoolError::TooManyHung { .. } => {
-                let text = format!("Plugin {} is not available: {error}", self.plugin);
-                ToolError::of(ErrorKind::Unavailable, text)
-                    .with_hint("Use another tool; a person has to mend this one")
-            }
-            PoolError::NoAnswer => ToolError::of(ErrorKind::Crashed, error.to_string()),
-        })
+        self.pool
+            .run(self.owner, work)
+            .await
+            .map_err(|error| match error {
+                PoolError::TooManyHung { .. } => {
+                    let text = format!("Plugin {} is not available: {error}", self.plugin);
+                    ToolError::of(ErrorKind::Unavailable, text)
+                        .with_hint("Use another tool; a person has to mend this one")
+                }
+                PoolError::NoAnswer => ToolError::of(ErrorKind::Crashed, error.to_string()),
+            })
     }
 
     async fn hook(
@@ -303,7 +349,8 @@ impl PluginTool {
         if self.inline.load(Ordering::Relaxed) {
             return Ok(function(index, arguments.as_str().into()));
         }
-        self.on_pool(move || function(index, arguments.as_str().into())).await
+        self.on_pool(move || function(index, arguments.as_str().into()))
+            .await
     }
 }
 
@@ -314,7 +361,9 @@ impl HostTool for PluginTool {
 
     fn prepare(&self, arguments: Value) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
-            let reply = self.hook(self.module.prepare(), arguments.to_string()).await?;
+            let reply = self
+                .hook(self.module.prepare(), arguments.to_string())
+                .await?;
             if reply.status != Status::VALUE {
                 return Err(outcome(reply).err().unwrap_or_else(out_of_turn));
             }
@@ -322,9 +371,14 @@ impl HostTool for PluginTool {
         })
     }
 
-    fn validate<'a>(&'a self, arguments: &'a Value) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
+    fn validate<'a>(
+        &'a self,
+        arguments: &'a Value,
+    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
         Box::pin(async move {
-            let reply = self.hook(self.module.validate(), arguments.to_string()).await?;
+            let reply = self
+                .hook(self.module.validate(), arguments.to_string())
+                .await?;
             match reply.status {
                 Status::VALUE => Ok(None),
                 Status::TEXT => Ok(Some(reply.body.into_string())),
@@ -351,7 +405,10 @@ fn outcome(reply: Reply) -> Result<ToolResult, ToolError> {
         Status::ERROR => Err(serde_json::from_str(&body).unwrap_or_else(ToolError::from)),
         Status::PANIC => {
             let report: PanicReport = serde_json::from_str(&body).unwrap_or_default();
-            Err(ToolError::of(ErrorKind::Panic, format!("The tool panicked: {report}")))
+            Err(ToolError::of(
+                ErrorKind::Panic,
+                format!("The tool panicked: {report}"),
+            ))
         }
         Status::ABORTED => Err(ToolError::of(ErrorKind::Aborted, "The call was aborted")),
         _ => Err(out_of_turn()),
@@ -369,15 +426,14 @@ struct Target {
 }
 
 impl Target {
-    fn new(call: &Execution<'_>) -> (Arc<Self>, oneshot::Receiver<Reply>) {
-        let (answer, answered) = oneshot::channel();
-        let target = Self {
+    /// `answer` is for tools that are started; one that is called answers by returning.
+    fn new(call: &Execution<'_>, answer: Option<oneshot::Sender<Reply>>) -> Arc<Self> {
+        Arc::new(Self {
             progress: Arc::clone(&call.progress),
             abort: call.abort.clone(),
             given_up: AtomicBool::new(false),
-            answer: Mutex::new(Some(answer)),
-        };
-        (Arc::new(target), answered)
+            answer: Mutex::new(answer),
+        })
     }
 }
 
@@ -394,7 +450,11 @@ impl CallTarget for Target {
     }
 
     fn complete(&self, reply: Reply) {
-        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let answer = self
+            .answer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some(answer) = answer {
             // The receiver is gone when the call was given up meanwhile.
             drop(answer.send(reply));

@@ -33,32 +33,64 @@ pub fn judge(bytes: &[u8]) -> Result<Judgement, PluginError> {
     let stamp = read_stamp(&file)?;
     if stamp.abi != REVISION {
         let expected = REVISION.to_owned();
-        return Err(PluginError::WrongRevision { expected, found: stamp.to_string() });
+        return Err(PluginError::WrongRevision {
+            expected,
+            found: stamp.to_string(),
+        });
     }
     let own = Stamp::own();
     if stamp.target != own.target {
-        return Err(PluginError::WrongMachine { expected: own.target, found: stamp.target });
+        return Err(PluginError::WrongMachine {
+            expected: own.target,
+            found: stamp.target,
+        });
     }
     let mut markers: Vec<String> = file
         .dynamic_symbols()
         .filter(|symbol| symbol.is_definition())
-        .filter_map(|symbol| symbol.name().ok()?.strip_prefix(MARKER_PREFIX).map(str::to_owned))
+        .filter_map(|symbol| {
+            symbol
+                .name()
+                .ok()?
+                .strip_prefix(MARKER_PREFIX)
+                .map(str::to_owned)
+        })
         .collect();
     markers.sort_unstable();
-    let Stamp { abi, sdk, rustc, target, .. } = stamp;
-    Ok(Judgement { abi, sdk, rustc, target, markers })
+    let Stamp {
+        abi,
+        sdk,
+        rustc,
+        target,
+        ..
+    } = stamp;
+    Ok(Judgement {
+        abi,
+        sdk,
+        rustc,
+        target,
+        markers,
+    })
 }
 
 fn not_a_library(error: object::Error) -> PluginError {
-    PluginError::NotALibrary { reason: error.to_string() }
+    PluginError::NotALibrary {
+        reason: error.to_string(),
+    }
 }
 
 /// Every header, segment and section must lie inside the file: the system's loader does not check
 /// that, and touching a page beyond the end of a mapped file ends the process.
 fn check_complete(bytes: &[u8]) -> Result<(), PluginError> {
     if !bytes.starts_with(&elf::ELFMAG) {
-        let reason = if bytes.is_empty() { "it is empty" } else { "it does not start as an ELF file" };
-        return Err(PluginError::NotALibrary { reason: reason.to_owned() });
+        let reason = if bytes.is_empty() {
+            "it is empty"
+        } else {
+            "it does not start as an ELF file"
+        };
+        return Err(PluginError::NotALibrary {
+            reason: reason.to_owned(),
+        });
     }
     let length = bytes.len() as u64;
     let inside = |what: &str, range: Option<Range<u64>>| match range {
@@ -69,7 +101,10 @@ fn check_complete(bytes: &[u8]) -> Result<(), PluginError> {
             found: length,
         }),
     };
-    inside("the file header", Some(0..size_of::<FileHeader64<Endianness>>() as u64))?;
+    inside(
+        "the file header",
+        Some(0..size_of::<FileHeader64<Endianness>>() as u64),
+    )?;
     let header = FileHeader64::<Endianness>::parse(bytes).map_err(not_a_library)?;
     let endian = header.endian().map_err(not_a_library)?;
     check_machine(header, endian)?;
@@ -77,15 +112,29 @@ fn check_complete(bytes: &[u8]) -> Result<(), PluginError> {
         let end = offset.checked_add(u64::from(size) * u64::from(count))?;
         Some(offset..end)
     };
-    let segments = table(header.e_phoff(endian), header.e_phentsize(endian), header.e_phnum(endian));
+    let segments = table(
+        header.e_phoff(endian),
+        header.e_phentsize(endian),
+        header.e_phnum(endian),
+    );
     inside("the table of segments", segments)?;
-    let sections = table(header.e_shoff(endian), header.e_shentsize(endian), header.e_shnum(endian));
+    let sections = table(
+        header.e_shoff(endian),
+        header.e_shentsize(endian),
+        header.e_shnum(endian),
+    );
     inside("the table of sections", sections)?;
-    for segment in header.program_headers(endian, bytes).map_err(not_a_library)? {
+    for segment in header
+        .program_headers(endian, bytes)
+        .map_err(not_a_library)?
+    {
         let (offset, size) = segment.file_range(endian);
         inside("a segment", offset.checked_add(size).map(|end| offset..end))?;
     }
-    for section in header.section_headers(endian, bytes).map_err(not_a_library)? {
+    for section in header
+        .section_headers(endian, bytes)
+        .map_err(not_a_library)?
+    {
         if let Some((offset, size)) = section.file_range(endian) {
             inside("a section", offset.checked_add(size).map(|end| offset..end))?;
         }
@@ -116,7 +165,9 @@ fn check_machine(header: &FileHeader64<Endianness>, endian: Endianness) -> Resul
 }
 
 fn read_stamp(file: &object::File<'_>) -> Result<Stamp, PluginError> {
-    let none = || PluginError::NoStamp { expected: STAMP_SYMBOL.to_owned() };
+    let none = || PluginError::NoStamp {
+        expected: STAMP_SYMBOL.to_owned(),
+    };
     let symbol = file
         .dynamic_symbols()
         .find(|symbol| symbol.name() == Ok(STAMP_SYMBOL))
@@ -135,7 +186,13 @@ mod tests {
 
     #[test]
     fn what_is_no_elf_file_is_refused_in_one_sentence() {
-        for bytes in [&b""[..], b"\x7fELF", b"hello, world", b"\x7fELF\x02\x01\x01", &[0x7f; 100]] {
+        for bytes in [
+            &b""[..],
+            b"\x7fELF",
+            b"hello, world",
+            b"\x7fELF\x02\x01\x01",
+            &[0x7f; 100],
+        ] {
             let text = judge(bytes).unwrap_err().to_string();
             assert!(!text.contains('\n'), "{text}");
         }

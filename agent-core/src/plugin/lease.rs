@@ -67,9 +67,11 @@ impl Generation {
     /// Keeps the generation in service for one call. `None` when it is closed: a newer one is
     /// published, so look again.
     pub fn lease(self: &Arc<Self>) -> Option<Lease> {
-        let taken = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
-            (state & CLOSED == 0).then_some(state + 1)
-        });
+        let taken = self
+            .state
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
+                (state & CLOSED == 0).then_some(state + 1)
+            });
         taken.is_ok().then(|| Lease(Arc::clone(self)))
     }
 
@@ -80,10 +82,18 @@ impl Generation {
     }
 
     fn close_if_drained(&self) {
-        let drained =
-            self.state.compare_exchange(RETIRED, RETIRED | CLOSED, Ordering::AcqRel, Ordering::Acquire);
+        let drained = self.state.compare_exchange(
+            RETIRED,
+            RETIRED | CLOSED,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
         if drained.is_ok() {
-            let on_drained = self.on_drained.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let on_drained = self
+                .on_drained
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
             if let Some(on_drained) = on_drained {
                 on_drained();
             }
@@ -129,9 +139,10 @@ mod tests {
         let drained = Arc::new(AtomicUsize::new(0));
         let seen = Arc::clone(&drained);
         let hash = ContentHash::of(b"");
-        let generation = Generation::new(PluginName::new("p"), GenerationNumber(1), hash, move || {
-            seen.fetch_add(1, Ordering::SeqCst);
-        });
+        let generation =
+            Generation::new(PluginName::new("p"), GenerationNumber(1), hash, move || {
+                seen.fetch_add(1, Ordering::SeqCst);
+            });
         (generation, drained)
     }
 
@@ -143,7 +154,10 @@ mod tests {
         generation.retire();
         let late = generation.lease().unwrap();
         drop(first);
-        assert_eq!((generation.in_flight(), drained.load(Ordering::SeqCst)), (1, 0));
+        assert_eq!(
+            (generation.in_flight(), drained.load(Ordering::SeqCst)),
+            (1, 0)
+        );
         drop(late);
         assert_eq!(drained.load(Ordering::SeqCst), 1);
         assert!(generation.lease().is_none());

@@ -1,5 +1,8 @@
 //! The only `dlopen`: a stored library → its root module, with a checked layout.
-#![expect(unsafe_code, reason = "mapping foreign code can't be checked by the compiler")]
+#![expect(
+    unsafe_code,
+    reason = "mapping foreign code can't be checked by the compiler"
+)]
 
 use abi_stable::library::{AbiHeaderRef, LibHeader, ROOT_MODULE_LOADER_NAME_WITH_NUL};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -16,7 +19,9 @@ pub fn load(library: &StoredLibrary) -> Result<PluginModuleRef, PluginError> {
     let file = Unshared::of(library)?;
     let not_loadable = |error: libloading::Error| PluginError::NotLoadable {
         // The text names the private copy, which tells a person nothing.
-        reason: error.to_string().replace(&format!("{}: ", file.path().display()), ""),
+        reason: error
+            .to_string()
+            .replace(&format!("{}: ", file.path().display()), ""),
     };
     // SAFETY: the file is a complete ELF file of this machine with our stamp (`judge`), a private
     // copy that nobody writes to (`store`). Its constructors are code of a plugin, which the host
@@ -28,9 +33,13 @@ pub fn load(library: &StoredLibrary) -> Result<PluginModuleRef, PluginError> {
     // this type under this name; `upgrade` checks its magic before anything else of it is read.
     let header = unsafe { mapped.get::<AbiHeaderRef>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) };
     let header: AbiHeaderRef = *header.map_err(not_loadable)?;
-    let checked = header.upgrade().and_then(LibHeader::init_root_module::<PluginModuleRef>);
+    let checked = header
+        .upgrade()
+        .and_then(LibHeader::init_root_module::<PluginModuleRef>);
     // The error borrows from the library's own data, so it becomes a text here.
-    checked.map_err(|error| PluginError::WrongLayout { reason: one_line(&error.to_string()) })
+    checked.map_err(|error| PluginError::WrongLayout {
+        reason: one_line(&error.to_string()),
+    })
 }
 
 fn one_line(text: &str) -> String {

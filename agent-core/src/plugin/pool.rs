@@ -66,7 +66,11 @@ struct Job {
 impl ToolPool {
     /// A pool of at most this many threads at work.
     pub fn new(limit: usize) -> Self {
-        Self(Arc::new(Shared { state: Mutex::default(), work: Condvar::new(), limit: limit.max(1) }))
+        Self(Arc::new(Shared {
+            state: Mutex::default(),
+            work: Condvar::new(),
+            limit: limit.max(1),
+        }))
     }
 
     /// Runs `work` on a thread of the pool. Dropping the future gives the call up: it is taken
@@ -97,13 +101,21 @@ impl ToolPool {
         }
         let number = state.next_job;
         state.next_job += 1;
-        state.queue.push_back(Job { number, owner, work });
+        state.queue.push_back(Job {
+            number,
+            owner,
+            work,
+        });
         if state.idle >= state.queue.len() {
             self.0.work.notify_one();
         } else if state.threads < self.0.limit {
             self.0.spawn(&mut state);
         }
-        Ok(Ticket { shared: Arc::clone(&self.0), number, ended: false })
+        Ok(Ticket {
+            shared: Arc::clone(&self.0),
+            number,
+            ended: false,
+        })
     }
 }
 
@@ -131,8 +143,9 @@ impl Shared {
     /// Starts one more thread. Where the system refuses, queued jobs wait for the others.
     fn spawn(self: &Arc<Self>, state: &mut State) {
         let shared = Arc::clone(self);
-        let started =
-            std::thread::Builder::new().name("tool-call".to_owned()).spawn(move || shared.serve());
+        let started = std::thread::Builder::new()
+            .name("tool-call".to_owned())
+            .spawn(move || shared.serve());
         match started {
             Ok(_) => state.threads += 1,
             Err(error) => tracing::warn!(%error, "no thread for a tool call"),
@@ -142,7 +155,12 @@ impl Shared {
     fn serve(&self) {
         let mut state = self.lock();
         loop {
-            let Some(Job { number, owner, work }) = state.queue.pop_front() else {
+            let Some(Job {
+                number,
+                owner,
+                work,
+            }) = state.queue.pop_front()
+            else {
                 state.idle += 1;
                 let (next, waited) = self
                     .work
@@ -225,7 +243,10 @@ mod tests {
     async fn work_runs_elsewhere_and_answers() {
         let pool = ToolPool::new(2);
         let here = std::thread::current().id();
-        let there = pool.run(1, move || std::thread::current().id()).await.unwrap();
+        let there = pool
+            .run(1, move || std::thread::current().id())
+            .await
+            .unwrap();
         assert_ne!(there, here);
     }
 
@@ -237,12 +258,23 @@ mod tests {
         for _ in 0..limits::HUNG_THREADS {
             let released = Arc::clone(&released);
             let hanging = pool.run(1, move || released.lock().unwrap().recv());
-            tokio::time::timeout(Duration::from_millis(20), hanging).await.unwrap_err();
+            tokio::time::timeout(Duration::from_millis(20), hanging)
+                .await
+                .unwrap_err();
         }
         assert_eq!(pool.hung(), limits::HUNG_THREADS);
         let refused = pool.run(1, || ()).await.unwrap_err();
-        assert_eq!(refused, PoolError::TooManyHung { hung: limits::HUNG_THREADS });
-        assert_eq!(pool.run(2, || 7).await, Ok(7), "another plugin is not affected");
+        assert_eq!(
+            refused,
+            PoolError::TooManyHung {
+                hung: limits::HUNG_THREADS
+            }
+        );
+        assert_eq!(
+            pool.run(2, || 7).await,
+            Ok(7),
+            "another plugin is not affected"
+        );
         for _ in 0..limits::HUNG_THREADS {
             release.send(()).unwrap();
         }
@@ -265,7 +297,9 @@ mod tests {
             tokio::task::yield_now().await;
         }
         let second = pool.run(1, move || ran.send(()));
-        tokio::time::timeout(Duration::from_millis(20), second).await.unwrap_err();
+        tokio::time::timeout(Duration::from_millis(20), second)
+            .await
+            .unwrap_err();
         release.send(()).unwrap();
         first.await.unwrap().unwrap().unwrap();
         assert_eq!(pool.run(1, || 7).await, Ok(7));

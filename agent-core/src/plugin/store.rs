@@ -80,15 +80,21 @@ impl Store {
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
-        Ok(Self { dir, seen: Mutex::new(seen) })
+        Ok(Self {
+            dir,
+            seen: Mutex::new(seen),
+        })
     }
 
     /// Judges a file and keeps a private copy of it.
     pub fn admit(&self, source: &LibrarySource) -> Result<StoredLibrary, PluginError> {
         let path = &source.path;
-        let metadata = fs::metadata(path).map_err(PluginError::io("could not look at the library"))?;
+        let metadata =
+            fs::metadata(path).map_err(PluginError::io("could not look at the library"))?;
         if !metadata.is_file() {
-            return Err(PluginError::NotALibrary { reason: "it is no regular file".to_owned() });
+            return Err(PluginError::NotALibrary {
+                reason: "it is no regular file".to_owned(),
+            });
         }
         let fingerprint = Fingerprint::of(&metadata);
         if let Some(known) = self.known(path, fingerprint) {
@@ -105,8 +111,17 @@ impl Store {
     }
 
     fn known(&self, path: &Path, fingerprint: Fingerprint) -> Option<StoredLibrary> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied()?;
-        if seen.fingerprint == fingerprint { self.read(seen.hash) } else { None }
+        let seen = self
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(path)
+            .copied()?;
+        if seen.fingerprint == fingerprint {
+            self.read(seen.hash)
+        } else {
+            None
+        }
     }
 
     /// What is stored under this hash, if it is whole.
@@ -116,7 +131,12 @@ impl Store {
         let record: Record =
             serde_json::from_slice(&fs::read(self.dir.join(format!("{hash}.json"))).ok()?).ok()?;
         let whole = record.size == size && record.judgement.abi == tool_sdk::abi::REVISION;
-        whole.then_some(StoredLibrary { hash, path, size, judgement: record.judgement })
+        whole.then_some(StoredLibrary {
+            hash,
+            path,
+            size,
+            judgement: record.judgement,
+        })
     }
 
     fn write(
@@ -132,7 +152,12 @@ impl Store {
         let record = Record { size, judgement };
         let json = serde_json::to_vec_pretty(&record).unwrap_or_default();
         replace(&self.dir.join(format!("{hash}.json")), &json)?;
-        Ok(StoredLibrary { hash, path, size, judgement: record.judgement })
+        Ok(StoredLibrary {
+            hash,
+            path,
+            size,
+            judgement: record.judgement,
+        })
     }
 
     /// Puts the bytes in place in one step. A reflink shares the disk's blocks where the file
@@ -182,13 +207,19 @@ impl Unshared {
         static MAPPED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
         let mut mapped = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
         if mapped.insert(library.path.clone()) {
-            return Ok(Self { path: library.path.clone(), temporary: false });
+            return Ok(Self {
+                path: library.path.clone(),
+                temporary: false,
+            });
         }
         let dir = library.path.parent().unwrap_or(Path::new("."));
         let path = unused_name(dir);
         reflink_copy::reflink_or_copy(&library.path, &path)
             .map_err(PluginError::io("could not copy a stored library"))?;
-        Ok(Self { path, temporary: true })
+        Ok(Self {
+            path,
+            temporary: true,
+        })
     }
 
     /// The file.

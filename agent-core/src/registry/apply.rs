@@ -111,24 +111,31 @@ impl Reload {
         progress: &dyn BuildProgress,
     ) -> Result<(), RegistryError> {
         let folder = registry.options.plugins.clone();
-        let index = blocking(move || scan(&folder)).await.map_err(RegistryError::Scan)?;
+        let index = blocking(move || scan(&folder))
+            .await
+            .map_err(RegistryError::Scan)?;
         let known = self.plugins.keys().cloned().collect();
         let actions = plan::plan(&known, &index);
         self.index = index;
         for (name, found) in &self.index.plugins {
-            self.plugins.entry(name.clone()).or_insert_with(|| Plugin::new(found));
+            self.plugins
+                .entry(name.clone())
+                .or_insert_with(|| Plugin::new(found));
         }
         registry.statuses.store(Arc::new(self.statuses()));
         for action in actions {
             match action {
                 Action::Remove(name) => {
-                    if let Some(current) = self.plugins.remove(&name).and_then(|plugin| plugin.current) {
+                    if let Some(current) =
+                        self.plugins.remove(&name).and_then(|plugin| plugin.current)
+                    {
                         self.publish(registry);
                         current.generation.retire();
                     }
                 }
                 Action::Ensure(name, found) if scope.covers(&name) => {
-                    self.ensure(registry, name, found, progress, scope == Scope::Forced).await;
+                    self.ensure(registry, name, found, progress, scope == Scope::Forced)
+                        .await;
                 }
                 Action::Ensure(..) => {}
             }
@@ -139,13 +146,21 @@ impl Reload {
 
     /// Adds a tool of this program.
     pub(super) fn register(&mut self, registry: &Inner, tool: Arc<dyn HostTool>) {
-        self.statics.push(Arc::new(ToolEntry::new(tool, Origin::Static, Isolation::None, None)));
+        self.statics.push(Arc::new(ToolEntry::new(
+            tool,
+            Origin::Static,
+            Isolation::None,
+            None,
+        )));
         self.publish(registry);
     }
 
     /// Files and folders whose change should be noticed.
     pub(super) fn watched(&self) -> BTreeSet<PathBuf> {
-        let inputs = self.plugins.values().flat_map(|plugin| plugin.inputs.iter());
+        let inputs = self
+            .plugins
+            .values()
+            .flat_map(|plugin| plugin.inputs.iter());
         let refused = self.index.refused.values().map(|refused| &refused.path);
         let paths = self.plugins.values().map(|plugin| &plugin.path);
         inputs.chain(refused).chain(paths).cloned().collect()
@@ -159,15 +174,16 @@ impl Reload {
         progress: &dyn BuildProgress,
         forced: bool,
     ) {
-        let plugin = self.plugins.entry(name.clone()).or_insert_with(|| Plugin::new(&found));
+        let plugin = self
+            .plugins
+            .entry(name.clone())
+            .or_insert_with(|| Plugin::new(&found));
         found.path().clone_into(&mut plugin.path);
         if forced {
             plugin.failed_content = None;
         }
         let result = match &found {
-            Found::Crate(manifest) => {
-                plugin.build(registry, &name, manifest, progress).await
-            }
+            Found::Crate(manifest) => plugin.build(registry, &name, manifest, progress).await,
             Found::Library(library) => Ok(Some(library.clone())),
         };
         let result = match result {
@@ -183,7 +199,11 @@ impl Reload {
                     old.generation.retire();
                 }
             }
-            Err(Failure { reason, content, reported }) => {
+            Err(Failure {
+                reason,
+                content,
+                reported,
+            }) => {
                 if reported {
                     tracing::info!(plugin = %name, reason, "not taken over");
                 } else {
@@ -192,7 +212,10 @@ impl Reload {
                 plugin.state = PluginState::Failed;
                 plugin.reason = Some(reason.clone());
                 plugin.failed_content = Some(content);
-                self.failed.push(FailedPlugin { plugin: name, reason });
+                self.failed.push(FailedPlugin {
+                    plugin: name,
+                    reason,
+                });
                 self.publish(registry);
             }
         }
@@ -200,8 +223,14 @@ impl Reload {
 
     /// Swaps in a table of what serves now, and tells what changed.
     fn publish(&mut self, registry: &Inner) {
-        let of_plugins = self.plugins.values().filter_map(|plugin| plugin.current.as_ref());
-        let entries = self.statics.iter().chain(of_plugins.flat_map(|current| &current.entries));
+        let of_plugins = self
+            .plugins
+            .values()
+            .filter_map(|plugin| plugin.current.as_ref());
+        let entries = self
+            .statics
+            .iter()
+            .chain(of_plugins.flat_map(|current| &current.entries));
         let new = Arc::new(Table::new(entries.cloned().collect()));
         let old = registry.table.swap(Arc::clone(&new));
         registry.statuses.store(Arc::new(self.statuses()));
@@ -214,7 +243,11 @@ impl Reload {
         let refused = self.index.refused.iter().map(|(name, refused)| Status {
             name: name.clone(),
             path: refused.path.clone(),
-            state: if refused.conflict { PluginState::Conflicted } else { PluginState::Failed },
+            state: if refused.conflict {
+                PluginState::Conflicted
+            } else {
+                PluginState::Failed
+            },
             reason: Some(refused.reason.clone()),
             generation: None,
             mapped_images: 0,
@@ -224,7 +257,10 @@ impl Reload {
             path: plugin.path.clone(),
             state: plugin.state,
             reason: plugin.reason.clone(),
-            generation: plugin.current.as_ref().map(|current| Arc::clone(&current.generation)),
+            generation: plugin
+                .current
+                .as_ref()
+                .map(|current| Arc::clone(&current.generation)),
             mapped_images: plugin.images,
         });
         let mut all: Vec<Status> = known.chain(refused).collect();
@@ -273,7 +309,11 @@ struct Failure {
 
 impl Failure {
     fn quiet(reason: String, content: String) -> Self {
-        Self { reason, content, reported: false }
+        Self {
+            reason,
+            content,
+            reported: false,
+        }
     }
 }
 
@@ -299,7 +339,10 @@ impl Plugin {
         manifest: &CrateManifest,
         progress: &dyn BuildProgress,
     ) -> Result<Option<LibrarySource>, Failure> {
-        let library = |path| LibrarySource { path, package: Some(manifest.package.clone()) };
+        let library = |path| LibrarySource {
+            path,
+            package: Some(manifest.package.clone()),
+        };
         let Some(builder) = &registry.builder else {
             let found = registry.built_before(manifest);
             let reason = || "not built yet, and building is switched off".to_owned();
@@ -312,9 +355,16 @@ impl Plugin {
         if content.is_some() && content == self.failed_content {
             return Ok(None);
         }
-        let reporter = Reporter { registry, name, progress, started: Instant::now() };
+        let reporter = Reporter {
+            registry,
+            name,
+            progress,
+            started: Instant::now(),
+        };
         self.state = PluginState::Building;
-        let built = builder.ensure(manifest, &reporter, &CancellationToken::new()).await;
+        let built = builder
+            .ensure(manifest, &reporter, &CancellationToken::new())
+            .await;
         match built {
             Ok(built) => {
                 if built.ran_cargo {
@@ -330,18 +380,29 @@ impl Plugin {
                     BuildError::Compile { inputs_hash, .. } => inputs_hash.clone(),
                     _ => content.unwrap_or_default(),
                 };
-                Err(Failure { reason: short_reason(&error), content, reported: true })
+                Err(Failure {
+                    reason: short_reason(&error),
+                    content,
+                    reported: true,
+                })
             }
         }
     }
 
     fn unless_known(&self, failure: Failure) -> Result<Option<LibrarySource>, Failure> {
-        if self.failed_content.as_ref() == Some(&failure.content) { Ok(None) } else { Err(failure) }
+        if self.failed_content.as_ref() == Some(&failure.content) {
+            Ok(None)
+        } else {
+            Err(failure)
+        }
     }
 
     /// Loads the library and makes it the current generation; answers the one before. `None`
     /// when the library serves already.
-    #[expect(clippy::option_option, reason = "whether something changed, and what it replaced")]
+    #[expect(
+        clippy::option_option,
+        reason = "whether something changed, and what it replaced"
+    )]
     async fn take_over(
         &mut self,
         registry: &Inner,
@@ -372,11 +433,16 @@ impl Plugin {
         self.state = PluginState::Live;
         self.reason = None;
         self.failed_content = None;
-        Ok(Some(self.current.replace(Current { generation, entries })))
+        Ok(Some(self.current.replace(Current {
+            generation,
+            entries,
+        })))
     }
 
     fn serves(&self, hash: ContentHash) -> bool {
-        self.current.as_ref().is_some_and(|current| current.generation.hash() == hash)
+        self.current
+            .as_ref()
+            .is_some_and(|current| current.generation.hash() == hash)
     }
 
     /// A file that was not even stored: it has no hash, so its reason stands for its content.
@@ -398,12 +464,20 @@ impl Plugin {
     ) -> Result<(Arc<Generation>, Vec<Arc<ToolEntry>>), PluginError> {
         let number = GenerationNumber(self.number.0 + 1);
         let (stored, name, pool) = (stored.clone(), name.clone(), registry.pool.clone());
-        let package = library.package.clone().unwrap_or_else(|| name.as_str().to_owned());
+        let package = library
+            .package
+            .clone()
+            .unwrap_or_else(|| name.as_str().to_owned());
         blocking(move || {
             let loaded = load_plugin(&stored, &name, &package, number, &pool)?;
             let entries = loaded.tools.into_iter().map(|tool| {
                 let generation = Some(Arc::clone(&loaded.generation));
-                Arc::new(ToolEntry::new(tool, Origin::Plugin, Isolation::InProcess, generation))
+                Arc::new(ToolEntry::new(
+                    tool,
+                    Origin::Plugin,
+                    Isolation::InProcess,
+                    generation,
+                ))
             });
             let entries = entries.collect();
             Ok((loaded.generation, entries))
@@ -433,7 +507,9 @@ impl Reporter<'_> {
 
 impl BuildProgress for Reporter<'_> {
     fn started(&self, package: &str) {
-        self.registry.events.emit(|| EventKind::BuildStart { plugin: self.name.clone() });
+        self.registry.events.emit(|| EventKind::BuildStart {
+            plugin: self.name.clone(),
+        });
         self.progress.started(package);
     }
 

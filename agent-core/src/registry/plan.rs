@@ -20,8 +20,14 @@ pub(super) enum Action {
 
 /// The steps from what is known to what was found.
 pub(super) fn plan(known: &BTreeSet<PluginName>, index: &Index) -> Vec<Action> {
-    let gone = known.iter().filter(|name| !index.plugins.contains_key(*name)).cloned();
-    let there = index.plugins.iter().map(|(name, found)| (name.clone(), found.clone()));
+    let gone = known
+        .iter()
+        .filter(|name| !index.plugins.contains_key(*name))
+        .cloned();
+    let there = index
+        .plugins
+        .iter()
+        .map(|(name, found)| (name.clone(), found.clone()));
     gone.map(Action::Remove)
         .chain(there.map(|(name, found)| Action::Ensure(name, found)))
         .collect()
@@ -30,7 +36,10 @@ pub(super) fn plan(known: &BTreeSet<PluginName>, index: &Index) -> Vec<Action> {
 /// The event for a new table; `None` when no tool changed and nothing failed.
 pub(super) fn changes(old: &Table, new: &Table, failed: Vec<FailedPlugin>) -> Option<EventKind> {
     let names = |table: &Table, other: &Table| -> Vec<String> {
-        let only = table.entries().iter().filter(|entry| other.get(&entry.spec().name).is_none());
+        let only = table
+            .entries()
+            .iter()
+            .filter(|entry| other.get(&entry.spec().name).is_none());
         only.map(|entry| entry.spec().name.clone()).collect()
     };
     let (added, removed) = (names(new, old), names(old, new));
@@ -46,9 +55,13 @@ pub(super) fn changes(old: &Table, new: &Table, failed: Vec<FailedPlugin>) -> Op
             })
         })
         .collect();
-    let nothing =
-        added.is_empty() && removed.is_empty() && changed.is_empty() && failed.is_empty();
-    (!nothing).then_some(EventKind::ToolsChanged { added, removed, changed, failed })
+    let nothing = added.is_empty() && removed.is_empty() && changed.is_empty() && failed.is_empty();
+    (!nothing).then_some(EventKind::ToolsChanged {
+        added,
+        removed,
+        changed,
+        failed,
+    })
 }
 
 /// Whether calls that were valid for the old schema are valid for the new one. Careful: what is
@@ -68,27 +81,42 @@ fn accepts_all(old: &Value, new: &Value) -> bool {
     if old == new {
         return true;
     }
-    let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return false };
-    let part = |schema: &Map<String, Value>, key: &str| schema.get(key).cloned().unwrap_or_default();
+    let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else {
+        return false;
+    };
+    let part =
+        |schema: &Map<String, Value>, key: &str| schema.get(key).cloned().unwrap_or_default();
     let rest = |schema: &Map<String, Value>| {
         let mut rest = schema.clone();
         rest.retain(|key, _| !matches!(key.as_str(), "properties" | "required" | "enum"));
         rest
     };
     let set = |value: Value| -> BTreeSet<String> {
-        value.as_array().into_iter().flatten().map(ToString::to_string).collect()
+        value
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(ToString::to_string)
+            .collect()
     };
     let enums = match (old.get("enum"), new.get("enum")) {
         (Some(old), Some(new)) => set(old.clone()).is_subset(&set(new.clone())),
         (_, new) => new.is_none(),
     };
     let properties = |schema: &Map<String, Value>| -> BTreeMap<String, Value> {
-        part(schema, "properties").as_object().cloned().unwrap_or_default().into_iter().collect()
+        part(schema, "properties")
+            .as_object()
+            .cloned()
+            .unwrap_or_default()
+            .into_iter()
+            .collect()
     };
     let after = properties(new);
-    let kept = properties(old)
-        .iter()
-        .all(|(name, schema)| after.get(name).is_some_and(|after| accepts_all(schema, after)));
+    let kept = properties(old).iter().all(|(name, schema)| {
+        after
+            .get(name)
+            .is_some_and(|after| accepts_all(schema, after))
+    });
     let demands = set(part(new, "required")).is_subset(&set(part(old, "required")));
     rest(old) == rest(new) && enums && kept && demands
 }
@@ -98,11 +126,16 @@ fn essence(schema: &Value) -> Value {
     match schema {
         Value::Object(keywords) => {
             let kept = keywords.iter().filter(|(key, value)| {
-                let words = matches!(key.as_str(), "description" | "title" | "default" | "examples");
+                let words = matches!(
+                    key.as_str(),
+                    "description" | "title" | "default" | "examples"
+                );
                 // An argument may have such a name; then its value is a schema.
                 !words || value.is_object()
             });
-            kept.map(|(key, value)| (key.clone(), essence(value))).collect::<Map<_, _>>().into()
+            kept.map(|(key, value)| (key.clone(), essence(value)))
+                .collect::<Map<_, _>>()
+                .into()
         }
         Value::Array(items) => items.iter().map(essence).collect::<Vec<_>>().into(),
         other => other.clone(),
@@ -131,7 +164,10 @@ mod tests {
         let wider = json!({"a": {"type": "string", "enum": ["x", "y"]}, "b": {"type": "integer"}});
         check(object(wider.clone(), &[]), SchemaChange::Compatible);
         check(object(wider, &["a", "b"]), SchemaChange::Breaking);
-        check(object(json!({"a": {"type": "integer"}}), &["a"]), SchemaChange::Breaking);
+        check(
+            object(json!({"a": {"type": "integer"}}), &["a"]),
+            SchemaChange::Breaking,
+        );
         check(object(json!({}), &[]), SchemaChange::Breaking);
     }
 
@@ -139,8 +175,13 @@ mod tests {
     fn removed_plugins_go_first_then_all_by_name() {
         let mut index = Index::default();
         for name in ["c", "a"] {
-            let source = crate::plugin::LibrarySource { path: name.into(), package: None };
-            index.plugins.insert(PluginName::new(name), Found::Library(source));
+            let source = crate::plugin::LibrarySource {
+                path: name.into(),
+                package: None,
+            };
+            index
+                .plugins
+                .insert(PluginName::new(name), Found::Library(source));
         }
         let known = [PluginName::new("b"), PluginName::new("c")].into();
         let names: Vec<String> = plan(&known, &index)

@@ -72,7 +72,11 @@ pub fn scan(folder: &Path) -> std::io::Result<Index> {
 
 impl Index {
     fn take(&mut self, path: PathBuf) {
-        let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file_name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         // Editors' backups and lock files, version control, and what a build is still writing.
         if file_name.starts_with('.') || file_name.ends_with('~') || file_name == "target" {
             return;
@@ -88,14 +92,22 @@ impl Index {
             }
         } else if let Some(name) = library_name(&path) {
             let package = Some(name.clone());
-            self.add(PluginName::new(name), file_name, Found::Library(LibrarySource { path, package }));
+            self.add(
+                PluginName::new(name),
+                file_name,
+                Found::Library(LibrarySource { path, package }),
+            );
         }
     }
 
     fn add(&mut self, name: PluginName, file_name: String, found: Found) {
         match self.plugins.get(&name) {
             Some(holder) => {
-                let holder = holder.path().file_name().unwrap_or_default().to_string_lossy();
+                let holder = holder
+                    .path()
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy();
                 let reason = format!("`{holder}` already has the plugin name `{name}`");
                 self.refuse(file_name, found.path().to_owned(), reason, true);
             }
@@ -104,7 +116,14 @@ impl Index {
     }
 
     fn refuse(&mut self, file_name: String, path: PathBuf, reason: String, conflict: bool) {
-        self.refused.insert(PluginName::new(file_name), Refused { path, reason, conflict });
+        self.refused.insert(
+            PluginName::new(file_name),
+            Refused {
+                path,
+                reason,
+                conflict,
+            },
+        );
     }
 }
 

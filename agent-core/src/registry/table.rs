@@ -49,7 +49,13 @@ impl ToolEntry {
         generation: Option<Arc<Generation>>,
     ) -> Self {
         let schema = ArgumentSchema::compile(&tool.spec().input_schema);
-        Self { tool, schema, origin, isolation, generation }
+        Self {
+            tool,
+            schema,
+            origin,
+            isolation,
+            generation,
+        }
     }
 
     /// The tool.
@@ -79,17 +85,23 @@ impl ToolEntry {
 
     /// The plugin that it belongs to.
     pub fn plugin(&self) -> Option<&PluginName> {
-        self.generation.as_ref().map(|generation| generation.plugin())
+        self.generation
+            .as_ref()
+            .map(|generation| generation.plugin())
     }
 
     /// Number of its generation; 0 where it never reloads.
     pub fn generation(&self) -> GenerationNumber {
-        self.generation.as_ref().map_or_else(GenerationNumber::default, |one| one.number())
+        self.generation
+            .as_ref()
+            .map_or_else(GenerationNumber::default, |one| one.number())
     }
 
     /// How many calls run on its generation.
     pub fn in_flight(&self) -> u64 {
-        self.generation.as_ref().map_or(0, |generation| generation.in_flight())
+        self.generation
+            .as_ref()
+            .map_or(0, |generation| generation.in_flight())
     }
 
     /// Keeps its generation in service for one call; `Err` when a newer one was published and
@@ -103,7 +115,10 @@ impl ToolEntry {
 
     /// Who offers the tool, for messages.
     fn owner(&self) -> String {
-        self.plugin().map_or_else(|| "this program".to_owned(), |plugin| format!("plugin {plugin}"))
+        self.plugin().map_or_else(
+            || "this program".to_owned(),
+            |plugin| format!("plugin {plugin}"),
+        )
     }
 
     /// The smaller keeps a name that several want (R26).
@@ -148,22 +163,30 @@ impl Table {
         entries.sort_by_key(|entry| entry.place());
         let mut best: HashMap<String, Arc<ToolEntry>> = HashMap::new();
         for entry in &entries {
-            let holder = best.entry(entry.spec().name.clone()).or_insert_with(|| Arc::clone(entry));
+            let holder = best
+                .entry(entry.spec().name.clone())
+                .or_insert_with(|| Arc::clone(entry));
             if entry.rank() < holder.rank() {
                 *holder = Arc::clone(entry);
             }
         }
         let holds = |entry: &Arc<ToolEntry>| {
-            best.get(&entry.spec().name).is_some_and(|holder| Arc::ptr_eq(holder, entry))
+            best.get(&entry.spec().name)
+                .is_some_and(|holder| Arc::ptr_eq(holder, entry))
         };
         let (winners, losers): (Vec<_>, Vec<_>) = entries.into_iter().partition(holds);
         let conflicts = losers.into_iter().map(|entry| Conflict {
-            winner: best.get(&entry.spec().name).map_or_else(String::new, |winner| winner.owner()),
+            winner: best
+                .get(&entry.spec().name)
+                .map_or_else(String::new, |winner| winner.owner()),
             entry,
         });
         Self {
             conflicts: conflicts.collect(),
-            by_name: (0..).zip(&winners).map(|(at, entry)| (entry.spec().name.clone(), at)).collect(),
+            by_name: (0..)
+                .zip(&winners)
+                .map(|(at, entry)| (entry.spec().name.clone(), at))
+                .collect(),
             entries: winners,
         }
     }

@@ -43,20 +43,30 @@ pub(super) fn start(
             wake.notify_one();
         }
     });
-    let mut folders = Folders { watcher: watcher.map_err(RegistryError::Watch)?, watched: BTreeSet::new() };
+    let mut folders = Folders {
+        watcher: watcher.map_err(RegistryError::Watch)?,
+        watched: BTreeSet::new(),
+    };
     let task = async move {
         loop {
             folders.cover(&registry, &registry.watched().await);
-            let swept = tokio::time::timeout(SWEEP, changed.notified()).await.is_err();
+            let swept = tokio::time::timeout(SWEEP, changed.notified())
+                .await
+                .is_err();
             if !swept {
-                while tokio::time::timeout(SETTLE, changed.notified()).await.is_ok() {}
+                while tokio::time::timeout(SETTLE, changed.notified())
+                    .await
+                    .is_ok()
+                {}
             }
             if let Err(error) = registry.refresh(Scope::All, &*progress).await {
                 tracing::warn!(%error, "the plugins folder could not be looked at");
             }
         }
     };
-    Ok(Watch { _task: AbortOnDropHandle::new(tokio::spawn(task)) })
+    Ok(Watch {
+        _task: AbortOnDropHandle::new(tokio::spawn(task)),
+    })
 }
 
 /// Whether an event may mean that a file's content, name or existence changed. A write that goes

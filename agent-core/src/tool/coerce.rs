@@ -1,197 +1,177 @@
-//! Lossless coercion towards the declared type (R10, R2), and defaults at every depth.
+//! Lossless coercion towards the declared type (R10), and null for what is optional (R2).
 //!
-//! Both walk arguments and schema together. Only keywords that say what a value *is* are
-//! followed; where a schema leaves a choice, a value is left as it was sent.
+//! Arguments and schema are walked together. Where a schema leaves a choice, a value is left as
+//! it was sent; what does not fit then is validation's to tell.
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use super::Change;
+use super::problem::{Problem, shown};
+use super::sent::{Sent, exact_integer};
+use super::shape::{all_of, allows_null, escape, item, property, resolve, types};
 use crate::limits;
 
-/// Whether a keyword with a fitting value stands anywhere in the schema.
-pub(super) fn mentions(schema: &Value, keyword: &str, fits: impl Fn(&Value) -> bool + Copy) -> bool {
-    match schema {
-        Value::Object(keywords) => keywords
-            .iter()
-            .any(|(key, value)| (key == keyword && fits(value)) || mentions(value, keyword, fits)),
-        Value::Array(items) => items.iter().any(|item| mentions(item, keyword, fits)),
-        _ => false,
-    }
-}
+/// Places that one walk looks at; a schema that needs more describes the same value many times.
+const MOST_STEPS: usize = 10_000_000;
 
-/// The schema that really describes a value: references followed, `X or null` taken as `X`.
-pub(super) fn resolve<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
-    // A chain longer than this is a circle.
-    for _ in 0..16 {
-        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-            let Some(target) = reference.strip_prefix('#').and_then(|at| root.pointer(at)) else {
-                return schema;
-            };
-            schema = target;
-        } else if let Some(only) = non_null_branch(schema) {
-            schema = only;
-        } else {
-            return schema;
-        }
-    }
-    schema
-}
-
-fn non_null_branch(schema: &Value) -> Option<&Value> {
-    let branches = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
-    let is_null = |branch: &&Value| branch.get("type").and_then(Value::as_str) == Some("null");
-    match branches.as_slice() {
-        [one, null] | [null, one] if is_null(&null) && !is_null(&one) => Some(one),
-        _ => None,
-    }
-}
-
-/// The declared types; none when the schema does not say.
-pub(super) fn types(schema: &Value) -> Vec<&str> {
-    match schema.get("type") {
-        Some(Value::String(kind)) => vec![kind.as_str()],
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Whether null is a value for this schema.
-fn allows_null(root: &Value, schema: &Value) -> bool {
-    let null = Value::Null;
-    if let Some(options) = schema.get("enum").and_then(Value::as_array) {
-        return options.contains(&null);
-    }
-    if let Some(constant) = schema.get("const") {
-        return constant.is_null();
-    }
-    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-        let target = reference.strip_prefix('#').and_then(|at| root.pointer(at));
-        return target.is_none_or(|target| target != schema && allows_null(root, target));
-    }
-    let kinds = types(schema);
-    if !kinds.is_empty() {
-        return kinds.contains(&"null");
-    }
-    let branches = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
-    branches.is_none_or(|branches| branches.iter().any(|branch| allows_null(root, branch)))
+/// What of the arguments may be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// They are valid: only floats without a fraction become integers.
+    Valid,
+    /// They are not: everything that is lossless.
+    Invalid,
 }
 
 /// One walk over arguments that records what it changes.
 pub(super) struct Walk<'a> {
     root: &'a Value,
     /// The arguments as they were sent, for numbers whose digits matter.
-    text: Option<&'a str>,
-    changes: &'a mut Vec<Change>,
+    sent: Sent<'a>,
+    extent: Extent,
     pointer: String,
+    steps: usize,
+    changes: Vec<Change>,
+    /// Integers that no 64-bit type can hold: they would reach the tool rounded.
+    too_large: Vec<Problem>,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(root: &'a Value, text: Option<&'a str>, changes: &'a mut Vec<Change>) -> Self {
-        Self { root, text, changes, pointer: String::new() }
+    /// A walk by this schema. `text` is what was sent.
+    pub(super) fn new(root: &'a Value, text: Option<&'a str>, extent: Extent) -> Self {
+        Self {
+            root,
+            sent: Sent::new(text),
+            extent,
+            pointer: String::new(),
+            steps: 0,
+            changes: Vec::new(),
+            too_large: Vec::new(),
+        }
     }
 
-    /// Brings the arguments to their declared types where nothing is lost by it.
-    pub(super) fn coerce(mut self, arguments: &mut Value) {
-        let root = self.root;
-        self.value(root, arguments, 0);
+    /// Brings the arguments to their declared types where nothing is lost by it. Answers what was
+    /// changed, and integers that can't be kept.
+    pub(super) fn coerce(mut self, arguments: &mut Value) -> (Vec<Change>, Vec<Problem>) {
+        self.value(self.root, arguments, 0);
+        (self.changes, self.too_large)
     }
 
     fn value(&mut self, schema: &Value, value: &mut Value, depth: usize) {
-        if depth > limits::ARGUMENT_DEPTH {
+        self.steps += 1;
+        if depth > limits::ARGUMENT_DEPTH || self.steps > MOST_STEPS {
             return;
         }
-        let schema = if value.is_null() { schema } else { resolve(self.root, schema) };
+        let schema = if value.is_null() {
+            schema
+        } else {
+            resolve(self.root, schema)
+        };
         if let Some(changed) = self.converted(schema, value) {
             let from = std::mem::replace(value, changed.clone());
             let pointer = self.pointer.clone();
-            self.changes.push(Change { pointer, from, to: Some(changed) });
+            self.changes.push(Change {
+                pointer,
+                from,
+                to: Some(changed),
+            });
         }
         match value {
             Value::Object(object) => self.object(schema, object, depth),
-            Value::Array(items) => self.array(schema, items, depth),
+            Value::Array(items) => {
+                for (index, value) in items.iter_mut().enumerate() {
+                    if let Some(of) = item(schema, index) {
+                        self.below(&index.to_string(), |walk| walk.value(of, value, depth + 1));
+                    }
+                }
+            }
             _ => {}
         }
-        for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+        for part in all_of(schema) {
             self.value(part, value, depth + 1);
         }
     }
 
     fn object(&mut self, schema: &Value, object: &mut Map<String, Value>, depth: usize) {
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let rest = schema.get("additionalProperties").filter(|rest| rest.is_object());
-        self.drop_absent(schema, properties, object);
+        if self.extent == Extent::Invalid {
+            self.drop_absent(schema, object);
+        }
         for (name, value) in object.iter_mut() {
-            let property = properties.and_then(|properties| properties.get(name)).or(rest);
-            if let Some(property) = property {
-                self.below(name, |walk| walk.value(property, value, depth + 1));
+            if let Some(of) = property(schema, name) {
+                self.below(&escape(name), |walk| walk.value(of, value, depth + 1));
             }
         }
     }
 
     /// R2: null for an optional argument means absent, where null is no value of it.
-    fn drop_absent(
-        &mut self,
-        schema: &Value,
-        properties: Option<&Map<String, Value>>,
-        object: &mut Map<String, Value>,
-    ) {
+    fn drop_absent(&mut self, schema: &Value, object: &mut Map<String, Value>) {
+        let properties = schema.get("properties");
         let required = schema.get("required").and_then(Value::as_array);
-        let absent: Vec<String> = object
-            .iter()
-            .filter(|(name, value)| {
-                let property = properties.and_then(|properties| properties.get(*name));
-                let demanded = required.is_some_and(|names| names.iter().any(|one| one == *name));
-                value.is_null()
-                    && !demanded
-                    && property.is_some_and(|property| !allows_null(self.root, property))
-            })
-            .map(|(name, _)| name.clone())
-            .collect();
+        let is_absent = |name: &str, value: &Value| {
+            let of = properties.and_then(|properties| properties.get(name));
+            let demanded = required.is_some_and(|names| names.iter().any(|one| one == name));
+            value.is_null() && !demanded && of.is_some_and(|of| !allows_null(self.root, of))
+        };
+        let names = object.iter().filter(|(name, value)| is_absent(name, value));
+        let absent: Vec<String> = names.map(|(name, _)| name.clone()).collect();
         for name in absent {
             object.shift_remove(&name);
             let pointer = format!("{}/{}", self.pointer, escape(&name));
-            self.changes.push(Change { pointer, from: Value::Null, to: None });
+            self.changes.push(Change {
+                pointer,
+                from: Value::Null,
+                to: None,
+            });
         }
     }
 
-    fn array(&mut self, schema: &Value, items: &mut [Value], depth: usize) {
-        let tuple = schema.get("prefixItems").and_then(Value::as_array);
-        let rest = schema.get("items");
-        for (index, item) in items.iter_mut().enumerate() {
-            if let Some(of) = tuple.and_then(|tuple| tuple.get(index)).or(rest) {
-                self.below(&index.to_string(), |walk| walk.value(of, item, depth + 1));
-            }
-        }
-    }
-
-    fn below(&mut self, name: &str, visit: impl FnOnce(&mut Self)) {
+    fn below(&mut self, step: &str, visit: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
         self.pointer.push('/');
-        self.pointer.push_str(&escape(name));
+        self.pointer.push_str(step);
         visit(self);
         self.pointer.truncate(length);
     }
 
     /// The same value in a declared type, if it has another type and nothing is lost.
-    fn converted(&self, schema: &Value, value: &Value) -> Option<Value> {
+    fn converted(&mut self, schema: &Value, value: &Value) -> Option<Value> {
         let types = types(schema);
         let wants = |kind: &str| types.contains(&kind);
+        let only_text =
+            || wants("string") && types.iter().all(|kind| matches!(*kind, "string" | "null"));
         match value {
-            _ if types.is_empty() => None,
-            Value::String(text) if !wants("string") => from_text(text, &wants),
             Value::Number(number) if wants("integer") && !wants("number") && number.is_f64() => {
-                integral(number).map(Value::Number)
+                self.integer(number)
             }
-            Value::Number(number) if types == ["string"] => Some(Value::String(self.digits(number))),
+            _ if types.is_empty() || self.extent == Extent::Valid => None,
+            Value::String(text) if !wants("string") => from_text(text, &wants),
+            Value::Number(number) if only_text() => {
+                let digits = self.sent.digits(&self.pointer).map(str::to_owned);
+                Some(Value::String(digits.unwrap_or_else(|| number.to_string())))
+            }
             _ => None,
         }
     }
 
-    /// The digits of a number as they were sent.
-    fn digits(&self, number: &Number) -> String {
-        let sent = self.text.and_then(|text| raw_at(text, &self.pointer));
-        sent.unwrap_or_else(|| number.to_string())
+    /// The integer that a float stands for. One that is too large is a problem, not a change.
+    fn integer(&mut self, number: &Number) -> Option<Value> {
+        let digits = self.sent.digits(&self.pointer);
+        let integer = digits.map_or_else(|| integral(number), exact_integer);
+        let whole = number.as_f64().is_some_and(|float| float.fract() == 0.0);
+        if integer.is_none() && whole {
+            let got = digits.map_or_else(
+                || shown(&number.clone().into()),
+                |digits| format!("number {digits}"),
+            );
+            self.too_large.push(Problem {
+                pointer: self.pointer.clone(),
+                problem: "out of range".to_owned(),
+                expected: Some(format!("an integer from {} to {}", i64::MIN, u64::MAX)),
+                got: Some(got),
+                suggestion: None,
+            });
+        }
+        integer.map(Value::Number)
     }
 }
 
@@ -201,9 +181,12 @@ fn from_text(text: &str, wants: &impl Fn(&str) -> bool) -> Option<Value> {
         return Some(Value::Bool(text == "true"));
     }
     match serde_json::from_str(text).ok()? {
-        Value::Number(number) if wants("number") => Some(Value::Number(number)),
-        Value::Number(number) if wants("integer") && !number.is_f64() => Some(Value::Number(number)),
-        Value::Number(number) if wants("integer") => integral(&number).map(Value::Number),
+        Value::Number(number) if wants("number") => {
+            // An integer that became a float has lost digits.
+            let kept = !number.is_f64() || text.contains(['.', 'e', 'E']);
+            kept.then_some(Value::Number(number))
+        }
+        Value::Number(_) if wants("integer") => exact_integer(text).map(Value::Number),
         container @ Value::Array(_) if wants("array") => Some(container),
         container @ Value::Object(_) if wants("object") => Some(container),
         _ => None,
@@ -230,62 +213,243 @@ fn integral(number: &Number) -> Option<Number> {
     }
 }
 
-/// The text of the value at a pointer, as it was sent.
-fn raw_at(text: &str, pointer: &str) -> Option<String> {
-    let mut at: Box<RawValue> = serde_json::from_str(text).ok()?;
-    for step in pointer.split('/').skip(1) {
-        let key = step.replace("~1", "/").replace("~0", "~");
-        let text = at.get().to_owned();
-        at = if text.trim_start().starts_with('[') {
-            let items: Vec<Box<RawValue>> = serde_json::from_str(&text).ok()?;
-            items.into_iter().nth(key.parse().ok()?)?
-        } else {
-            let mut object: std::collections::HashMap<String, Box<RawValue>> =
-                serde_json::from_str(&text).ok()?;
-            object.remove(&key)?
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Checks one value `v` under one property schema: what becomes of it.
+    fn check(of: Value, sent: &str, expected: &Value) {
+        let root = json!({"type": "object", "properties": {"v": of}});
+        let mut arguments: Value = serde_json::from_str(sent).unwrap();
+        let (changes, too_large) =
+            Walk::new(&root, Some(sent), Extent::Invalid).coerce(&mut arguments);
+        assert_eq!(&arguments, expected, "{sent} by {root}");
+        assert_eq!(too_large, []);
+        let changed = arguments != serde_json::from_str::<Value>(sent).unwrap();
+        assert_eq!(changed, !changes.is_empty(), "{changes:?}");
+    }
+
+    #[test]
+    fn r10_text_becomes_what_is_declared_where_nothing_is_lost() {
+        let integer = || json!({"type": "integer"});
+        check(integer(), r#"{"v": "5"}"#, &json!({"v": 5}));
+        check(integer(), r#"{"v": " -7 "}"#, &json!({"v": -7}));
+        check(integer(), r#"{"v": "5.0"}"#, &json!({"v": 5}));
+        check(integer(), r#"{"v": "1e3"}"#, &json!({"v": 1000}));
+        check(
+            integer(),
+            r#"{"v": "9007199254740993.0"}"#,
+            &json!({"v": 9_007_199_254_740_993_u64}),
+        );
+        for kept in [
+            "5.5",
+            "abc",
+            "",
+            "05",
+            "+5",
+            "0x5",
+            "NaN",
+            "1e99",
+            "18446744073709551616",
+            "true",
+        ] {
+            let kept = json!({"v": kept});
+            check(integer(), &kept.to_string(), &kept);
+        }
+        let number = || json!({"type": "number"});
+        check(number(), r#"{"v": "2.50"}"#, &json!({"v": 2.5}));
+        check(number(), r#"{"v": "3"}"#, &json!({"v": 3}));
+        for kept in ["Infinity", "1e999", "123456789012345678901234567890"] {
+            let kept = json!({"v": kept});
+            check(number(), &kept.to_string(), &kept);
+        }
+        let boolean = || json!({"type": "boolean"});
+        check(boolean(), r#"{"v": "true"}"#, &json!({"v": true}));
+        check(boolean(), r#"{"v": "false "}"#, &json!({"v": false}));
+        for kept in [
+            json!({"v": "yes"}),
+            json!({"v": "True"}),
+            json!({"v": 1}),
+            json!({"v": "1"}),
+        ] {
+            check(boolean(), &kept.to_string(), &kept);
+        }
+    }
+
+    #[test]
+    fn r10_containers_in_text_are_unpacked_where_a_container_is_declared() {
+        let list = json!({"type": "array", "items": {"type": "integer"}});
+        check(
+            list.clone(),
+            r#"{"v": "[1, \"2\", 3.0]"}"#,
+            &json!({"v": [1, 2, 3]}),
+        );
+        check(list.clone(), r#"{"v": "{}"}"#, &json!({"v": "{}"}));
+        check(list, r#"{"v": "a"}"#, &json!({"v": "a"}));
+        let object = json!({"type": "object", "properties": {"n": {"type": "number"}}});
+        check(
+            object,
+            r#"{"v": "{\"n\": \"1.5\"}"}"#,
+            &json!({"v": {"n": 1.5}}),
+        );
+        check(
+            json!({"type": "string"}),
+            r#"{"v": "[1]"}"#,
+            &json!({"v": "[1]"}),
+        );
+        check(
+            json!({"type": ["string", "array"]}),
+            r#"{"v": "[1]"}"#,
+            &json!({"v": "[1]"}),
+        );
+    }
+
+    #[test]
+    fn r10_numbers_become_text_with_the_digits_that_were_sent() {
+        let digits = "1234567890123456789012345";
+        for of in [
+            json!({"type": "string"}),
+            json!({"type": ["string", "null"]}),
+        ] {
+            check(of.clone(), r#"{"v": 1.10}"#, &json!({"v": "1.10"}));
+            check(of.clone(), r#"{"v": -0}"#, &json!({"v": "-0"}));
+            check(of.clone(), r#"{"v": 1E5}"#, &json!({"v": "1E5"}));
+            check(
+                of.clone(),
+                &format!("{{\"v\": {digits}}}"),
+                &json!({"v": digits}),
+            );
+            check(of, r#"{"v": true}"#, &json!({"v": true}));
+        }
+        let list = json!({"type": "array", "items": {"type": "string"}});
+        check(list, r#"{"v": "[1.10, 2]"}"#, &json!({"v": ["1.10", "2"]}));
+        check(
+            json!({"type": ["string", "boolean"]}),
+            r#"{"v": 1}"#,
+            &json!({"v": 1}),
+        );
+    }
+
+    #[test]
+    fn integral_floats_become_integers_exactly() {
+        let integer = || json!({"type": ["integer", "null"]});
+        check(integer(), r#"{"v": 5.0}"#, &json!({"v": 5}));
+        check(integer(), r#"{"v": -0.0}"#, &json!({"v": 0}));
+        check(
+            integer(),
+            r#"{"v": 9007199254740993.0}"#,
+            &json!({"v": 9_007_199_254_740_993_u64}),
+        );
+        check(integer(), r#"{"v": 5.5}"#, &json!({"v": 5.5}));
+        check(
+            json!({"type": "number"}),
+            r#"{"v": 5.0}"#,
+            &json!({"v": 5.0}),
+        );
+        check(
+            json!({"type": ["integer", "number"]}),
+            r#"{"v": 5.0}"#,
+            &json!({"v": 5.0}),
+        );
+    }
+
+    #[test]
+    fn integers_without_text_keep_the_value_of_their_float() {
+        let integral = |float| integral(&Number::from_f64(float).unwrap());
+        assert_eq!(integral(5.0), Some(5.into()));
+        assert_eq!(
+            integral(-9_223_372_036_854_775_808.0),
+            Some(i64::MIN.into())
+        );
+        assert_eq!(
+            integral(9_223_372_036_854_775_808.0),
+            Some(9_223_372_036_854_775_808_u64.into())
+        );
+        assert_eq!(integral(18_446_744_073_709_551_616.0), None);
+        assert_eq!(integral(0.5), None);
+    }
+
+    #[test]
+    fn integer_that_no_type_can_hold_is_a_problem() {
+        let root = json!({"properties": {"v": {"type": "integer"}}});
+        let text = r#"{"v": 123456789012345678901234567890}"#;
+        let mut arguments: Value = serde_json::from_str(text).unwrap();
+        let (changes, too_large) =
+            Walk::new(&root, Some(text), Extent::Valid).coerce(&mut arguments);
+        assert_eq!(changes, []);
+        let expected = "an integer from -9223372036854775808 to 18446744073709551615";
+        let problem = Problem {
+            pointer: "/v".to_owned(),
+            problem: "out of range".to_owned(),
+            expected: Some(expected.to_owned()),
+            got: Some("number 123456789012345678901234567890".to_owned()),
+            suggestion: None,
         };
+        assert_eq!(too_large, [problem]);
     }
-    Some(at.get().to_owned())
-}
 
-/// A name as a step of a JSON pointer.
-pub(super) fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
-/// Puts the schema's defaults where values are absent, at every depth.
-pub(super) fn fill_defaults(root: &Value, arguments: &mut Value) {
-    fill(root, root, arguments, 0);
-}
-
-fn fill(root: &Value, schema: &Value, value: &mut Value, depth: usize) {
-    if depth > limits::ARGUMENT_DEPTH {
-        return;
-    }
-    let schema = resolve(root, schema);
-    match value {
-        Value::Object(object) => {
-            let properties = schema.get("properties").and_then(Value::as_object);
-            for (name, property) in properties.into_iter().flatten() {
-                if let Some(present) = object.get_mut(name) {
-                    fill(root, property, present, depth + 1);
-                } else if let Some(default) = property.get("default") {
-                    object.insert(name.clone(), default.clone());
-                }
-            }
+    #[test]
+    fn r2_null_for_what_is_optional_is_taken_out_where_it_is_no_value() {
+        let text = || json!({"type": "string"});
+        check(text(), r#"{"v": null}"#, &json!({}));
+        check(json!({"enum": ["a"]}), r#"{"v": null}"#, &json!({}));
+        check(json!({"const": 1}), r#"{"v": null}"#, &json!({}));
+        check(json!({"allOf": [text()]}), r#"{"v": null}"#, &json!({}));
+        check(
+            json!({"anyOf": [text(), {"type": "integer"}]}),
+            r#"{"v": null}"#,
+            &json!({}),
+        );
+        let nested = json!({"type": "array", "items": {"properties": {"x": text()}}});
+        check(
+            nested,
+            r#"{"v": [{"x": null, "y": null}]}"#,
+            &json!({"v": [{"y": null}]}),
+        );
+        let kept = json!({"v": null});
+        for of in [
+            json!({}),
+            json!(true),
+            json!({"type": ["string", "null"]}),
+            json!({"enum": ["a", null]}),
+            json!({"anyOf": [text(), {"type": "null"}]}),
+            json!({"$ref": "#/properties/v"}),
+        ] {
+            check(of, &kept.to_string(), &kept);
         }
-        Value::Array(items) => {
-            let tuple = schema.get("prefixItems").and_then(Value::as_array);
-            for (index, item) in items.iter_mut().enumerate() {
-                let of = tuple.and_then(|tuple| tuple.get(index)).or_else(|| schema.get("items"));
-                if let Some(of) = of {
-                    fill(root, of, item, depth + 1);
-                }
-            }
-        }
-        _ => {}
     }
-    for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-        fill(root, part, value, depth + 1);
+
+    #[test]
+    fn r2_null_for_what_is_required_stays_to_be_refused() {
+        let root = json!({"properties": {"v": {"type": "string"}}, "required": ["v"]});
+        let mut arguments = json!({"v": null});
+        let (changes, _) = Walk::new(&root, None, Extent::Invalid).coerce(&mut arguments);
+        assert_eq!((arguments, changes), (json!({"v": null}), vec![]));
+    }
+
+    #[test]
+    fn names_that_a_pattern_covers_are_left_alone() {
+        let of = json!({
+            "patternProperties": {"^t_": {"type": "string"}},
+            "additionalProperties": {"type": "integer"},
+        });
+        let sent = json!({"v": {"t_a": "5"}});
+        check(of, &sent.to_string(), &sent);
+    }
+
+    #[test]
+    fn references_in_a_circle_end() {
+        let circle = json!({"allOf": [{"$ref": "#/properties/v"}, {"$ref": "#/properties/v"}]});
+        let sent = json!({"v": "5"});
+        check(json!({"$ref": "#/properties/v"}), &sent.to_string(), &sent);
+        check(circle, &sent.to_string(), &sent);
+        let nulls = json!({"v": null});
+        check(
+            json!({"anyOf": [{"$ref": "#/properties/v"}]}),
+            &nulls.to_string(),
+            &nulls,
+        );
     }
 }

@@ -8,7 +8,8 @@ use tool_sdk::{ToolError, ToolResult};
 
 use super::{BoxFuture, Execution, HostTool, ToolSpec};
 
-type Body = Box<dyn Fn(Execution<'_>) -> BoxFuture<'static, Result<ToolResult, ToolError>> + Send + Sync>;
+type Body =
+    Box<dyn Fn(Execution<'_>) -> BoxFuture<'static, Result<ToolResult, ToolError>> + Send + Sync>;
 type Prepare = Box<dyn Fn(Value) -> Result<Value, ToolError> + Send + Sync>;
 type Validate = Box<dyn Fn(&Value) -> Option<String> + Send + Sync>;
 
@@ -39,7 +40,12 @@ impl FunctionTool {
         R: Future<Output = Result<ToolResult, ToolError>> + Send + 'static,
     {
         let body: Body = Box::new(move |call| Box::pin(body(call)));
-        Self { spec, body, prepare: None, validate: None }
+        Self {
+            spec,
+            body,
+            prepare: None,
+            validate: None,
+        }
     }
 
     /// Changes the arguments before they are validated.
@@ -71,11 +77,17 @@ impl HostTool for FunctionTool {
     }
 
     fn prepare(&self, arguments: Value) -> BoxFuture<'_, Result<Value, ToolError>> {
-        let prepared = self.prepare.as_ref().map_or(Ok(arguments.clone()), |hook| hook(arguments));
+        let prepared = self
+            .prepare
+            .as_ref()
+            .map_or(Ok(arguments.clone()), |hook| hook(arguments));
         Box::pin(async { prepared })
     }
 
-    fn validate<'a>(&'a self, arguments: &'a Value) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
+    fn validate<'a>(
+        &'a self,
+        arguments: &'a Value,
+    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
         let reason = self.validate.as_ref().and_then(|hook| hook(arguments));
         Box::pin(async { Ok(reason) })
     }
@@ -87,6 +99,8 @@ impl HostTool for FunctionTool {
 
 impl fmt::Debug for FunctionTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FunctionTool").field("spec", &self.spec).finish_non_exhaustive()
+        f.debug_struct("FunctionTool")
+            .field("spec", &self.spec)
+            .finish_non_exhaustive()
     }
 }

@@ -47,7 +47,11 @@ pub struct CallError {
 impl CallError {
     /// An error without problems of arguments.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), problems: Vec::new() }
+        Self {
+            kind,
+            message: message.into(),
+            problems: Vec::new(),
+        }
     }
 }
 
@@ -60,9 +64,22 @@ impl From<ToolError> for CallError {
 impl ToolCallResult {
     /// The result of a tool that ran.
     pub fn of_tool(id: &str, name: &str, result: ToolResult) -> Self {
-        let ToolResult { content, details, usage, terminate, is_error, structured_content, .. } =
-            result;
-        let text = || content.iter().filter_map(Content::as_text).collect::<Vec<_>>().join("\n");
+        let ToolResult {
+            content,
+            details,
+            usage,
+            terminate,
+            is_error,
+            structured_content,
+            ..
+        } = result;
+        let text = || {
+            content
+                .iter()
+                .filter_map(Content::as_text)
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
         let error = is_error.then(|| CallError::new(ErrorKind::ToolError, text()));
         Self {
             tool_call_id: id.to_owned(),
@@ -94,6 +111,10 @@ impl ToolCallResult {
 
     /// The text blocks, joined by newlines.
     pub fn text(&self) -> String {
-        self.content.iter().filter_map(Content::as_text).collect::<Vec<_>>().join("\n")
+        self.content
+            .iter()
+            .filter_map(Content::as_text)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }

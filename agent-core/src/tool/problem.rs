@@ -44,7 +44,11 @@ impl Problem {
         if let Some(suggestion) = &self.suggestion {
             _ = write!(line, ", did you mean {suggestion:?}?");
         }
-        let what = if self.problem == UNKNOWN { "allowed:" } else { "expected" };
+        let what = if self.problem == UNKNOWN {
+            "allowed:"
+        } else {
+            "expected"
+        };
         match (&self.expected, &self.got) {
             (Some(expected), Some(got)) => _ = write!(line, " ({what} {expected}, got {got})"),
             (Some(expected), None) => _ = write!(line, " ({what} {expected})"),
@@ -59,13 +63,25 @@ impl Problem {
 pub fn report(tool: &str, problems: &[Problem], received: &Value) -> String {
     let mut text = format!("Validation failed for tool {tool:?}:\n");
     for problem in problems.iter().take(MOST_PROBLEMS) {
-        let place = if problem.pointer.is_empty() { "(arguments)" } else { &problem.pointer };
+        let place = if problem.pointer.is_empty() {
+            "(arguments)"
+        } else {
+            &problem.pointer
+        };
         _ = writeln!(text, "  - {place}: {}", problem.line());
     }
-    if let Some(more) = problems.len().checked_sub(MOST_PROBLEMS).filter(|more| *more > 0) {
+    if let Some(more) = problems
+        .len()
+        .checked_sub(MOST_PROBLEMS)
+        .filter(|more| *more > 0)
+    {
         _ = writeln!(text, "  - and {more} more");
     }
-    _ = write!(text, "\nReceived arguments:\n{}", shortened(&spaced(received), RECEIVED_LENGTH));
+    _ = write!(
+        text,
+        "\nReceived arguments:\n{}",
+        shortened(&spaced(received), RECEIVED_LENGTH)
+    );
     text
 }
 
@@ -101,10 +117,14 @@ fn describe(root: &Value, error: &ValidationError<'_>, problems: &mut Vec<Proble
         }
         ValidationErrorKind::Type { kind } => simple("wrong type", type_names(kind)),
         ValidationErrorKind::Enum { options } => {
-            let suggestion = error.instance().as_str().and_then(|got| {
-                closest(got, options.as_array()?.iter().filter_map(Value::as_str))
-            });
-            Problem { suggestion, ..simple("not one of the allowed values", one_of(options)) }
+            let suggestion = error
+                .instance()
+                .as_str()
+                .and_then(|got| closest(got, options.as_array()?.iter().filter_map(Value::as_str)));
+            Problem {
+                suggestion,
+                ..simple("not one of the allowed values", one_of(options))
+            }
         }
         ValidationErrorKind::Constant { expected_value } => {
             simple("wrong value", expected_value.to_string())
@@ -136,9 +156,10 @@ fn describe(root: &Value, error: &ValidationError<'_>, problems: &mut Vec<Proble
             simple("wrong form", format!("text that matches {pattern}"))
         }
         ValidationErrorKind::Format { format } => simple("wrong form", example_of(format)),
-        ValidationErrorKind::BacktrackLimitExceeded { .. } => {
-            simple("could not be checked", "text on which the pattern ends soon".to_owned())
-        }
+        ValidationErrorKind::BacktrackLimitExceeded { .. } => simple(
+            "could not be checked",
+            "text on which the pattern ends soon".to_owned(),
+        ),
         _ => Problem {
             pointer: pointer.clone(),
             problem: shortened(&error.to_string(), 200),
@@ -167,9 +188,15 @@ fn missing(root: &Value, pointer: &str, property: &Value) -> Problem {
 fn unknown(root: &Value, pointer: &str, name: &str) -> Problem {
     let properties =
         schema_at(root, pointer).and_then(|schema| schema.get("properties")?.as_object());
-    let known: Vec<&str> =
-        properties.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect();
-    let allowed = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    let known: Vec<&str> = properties
+        .into_iter()
+        .flat_map(|map| map.keys().map(String::as_str))
+        .collect();
+    let allowed = if known.is_empty() {
+        "none".to_owned()
+    } else {
+        known.join(", ")
+    };
     Problem {
         pointer: format!("{pointer}/{}", escape(name)),
         problem: UNKNOWN.to_owned(),
@@ -186,14 +213,23 @@ fn nearest_branch(
     problems: &mut Vec<Problem>,
 ) {
     let depth = |branch: &Vec<ValidationError<'_>>| {
-        branch.iter().map(|error| error.instance_path().as_str().matches('/').count()).max()
+        branch
+            .iter()
+            .map(|error| error.instance_path().as_str().matches('/').count())
+            .max()
     };
-    let wrong_type =
-        |branch: &Vec<ValidationError<'_>>| {
-            branch.iter().filter(|error| matches!(error.kind(), ValidationErrorKind::Type { .. })).count()
-        };
+    let wrong_type = |branch: &Vec<ValidationError<'_>>| {
+        branch
+            .iter()
+            .filter(|error| matches!(error.kind(), ValidationErrorKind::Type { .. }))
+            .count()
+    };
     let nearest = branches.iter().max_by_key(|branch| {
-        (depth(branch), std::cmp::Reverse(wrong_type(branch)), std::cmp::Reverse(branch.len()))
+        (
+            depth(branch),
+            std::cmp::Reverse(wrong_type(branch)),
+            std::cmp::Reverse(branch.len()),
+        )
     });
     for error in nearest.into_iter().flatten() {
         describe(root, error, problems);
@@ -205,9 +241,15 @@ fn schema_at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
     let mut schema = resolve(root, root);
     for step in pointer.split('/').skip(1) {
         let name = step.replace("~1", "/").replace("~0", "~");
-        let property = schema.get("properties").and_then(|properties| properties.get(&name));
+        let property = schema
+            .get("properties")
+            .and_then(|properties| properties.get(&name));
         let tuple = || schema.get("prefixItems")?.get(name.parse::<usize>().ok()?);
-        let rest = || schema.get("items").or_else(|| schema.get("additionalProperties"));
+        let rest = || {
+            schema
+                .get("items")
+                .or_else(|| schema.get("additionalProperties"))
+        };
         schema = resolve(root, property.or_else(tuple).or_else(rest)?);
     }
     Some(schema)
@@ -227,17 +269,23 @@ fn expectation(schema: &Value) -> String {
 }
 
 fn one_of(options: &Value) -> String {
-    let texts: Vec<String> =
-        options.as_array().into_iter().flatten().map(ToString::to_string).collect();
+    let texts: Vec<String> = options
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(ToString::to_string)
+        .collect();
     format!("one of {}", shortened(&texts.join(", "), 300))
 }
 
 fn type_names(kind: &TypeKind) -> String {
     match kind {
         TypeKind::Single(kind) => kind.to_string(),
-        TypeKind::Multiple(kinds) => {
-            kinds.iter().map(|kind| kind.to_string()).collect::<Vec<_>>().join(" or ")
-        }
+        TypeKind::Multiple(kinds) => kinds
+            .iter()
+            .map(|kind| kind.to_string())
+            .collect::<Vec<_>>()
+            .join(" or "),
     }
 }
 

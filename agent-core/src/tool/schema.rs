@@ -66,7 +66,10 @@ impl ArgumentSchema {
         Ok(Self {
             validator,
             has_integers: coerce::mentions(schema, "type", |kind| {
-                kind == "integer" || kind.as_array().is_some_and(|kinds| kinds.contains(&"integer".into()))
+                kind == "integer"
+                    || kind
+                        .as_array()
+                        .is_some_and(|kinds| kinds.contains(&"integer".into()))
             }),
             has_defaults: coerce::mentions(schema, "default", |_| true),
             schema: schema.clone(),
@@ -78,7 +81,11 @@ impl ArgumentSchema {
     ///
     /// # Errors
     /// Every problem at once, in the order of the arguments.
-    pub fn check(&self, arguments: &mut Value, text: Option<&str>) -> Result<Vec<Change>, Vec<Problem>> {
+    pub fn check(
+        &self,
+        arguments: &mut Value,
+        text: Option<&str>,
+    ) -> Result<Vec<Change>, Vec<Problem>> {
         let mut changes = Vec::new();
         let valid = self.validator.is_valid(arguments);
         if !valid || self.has_integers {
@@ -104,6 +111,8 @@ impl ArgumentSchema {
 
 impl fmt::Debug for ArgumentSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ArgumentSchema").field("schema", &self.schema).finish_non_exhaustive()
+        f.debug_struct("ArgumentSchema")
+            .field("schema", &self.schema)
+            .finish_non_exhaustive()
     }
 }

@@ -15,7 +15,7 @@ use crate::types;
 /// __sdk::ArgumentRecord {
 ///     name: "city",
 ///     docs: &[" City name"],
-///     shape: |__g| (&__sdk::ArgumentTag::<String>::NEW).argument_kind().shape(__g),
+///     shape: __sdk::ArgumentOf::<String>::shape,
 ///     default: __sdk::None,
 /// },
 /// ```
@@ -24,14 +24,14 @@ pub(super) fn records(tool: &Tool) -> TokenStream {
         let conditions = &parameter.conditions;
         let name = &argument.name.text;
         let docs = &argument.docs;
-        let shape = by_kind(parameter, argument, "shape");
+        let shape = by_type(parameter, argument, "shape");
         let default = default(argument);
         quote_spanned! {site()=>
             #(#conditions)*
             __sdk::ArgumentRecord {
                 name: #name,
                 docs: &[#(#docs),*],
-                shape: |__g| #shape(__g),
+                shape: #shape,
                 default: #default,
             },
         }
@@ -43,7 +43,7 @@ pub(super) fn records(tool: &Tool) -> TokenStream {
 ///
 /// ```text
 /// let __all = __args.clone();   // where the tool asks for `&Args`
-/// let __a0 = (&__sdk::ArgumentTag::<String>::NEW).argument_kind().take(__args, "city")?;
+/// let __a0 = __sdk::ArgumentOf::<String>::take(__args, "city")?;
 /// ```
 pub(super) fn taken(tool: &Tool) -> TokenStream {
     let asks_for_all = tool
@@ -54,8 +54,9 @@ pub(super) fn taken(tool: &Tool) -> TokenStream {
     let take = |(local, parameter, argument): (Ident, &Parameter, &Argument)| {
         let conditions = &parameter.conditions;
         let name = &argument.name.text;
-        let take = by_kind(parameter, argument, "take");
-        quote_spanned!(site()=> #(#conditions)* let #local = #take(__args, #name)?;)
+        let take = by_type(parameter, argument, "take");
+        let take = quote_spanned!(site_at(parameter.span)=> #take(__args, #name)?);
+        quote_spanned!(site()=> #(#conditions)* let #local = #take;)
     };
     all.into_iter().chain(arguments(tool).map(take)).collect()
 }
@@ -93,18 +94,18 @@ fn local(index: usize) -> Ident {
     format_ident!("__a{index}", span = site())
 }
 
-/// What is done by the type's way of being read, reported where the type is written. For `&str` a
-/// `String` is taken, and lent to the function.
-fn by_kind(parameter: &Parameter, argument: &Argument, name: &str) -> TokenStream {
+/// A function that is chosen by the argument's type, and reported where that is written:
+/// `__sdk::ArgumentOf::<String>::take`. For `&str` a `String` is taken, and lent to the function.
+fn by_type(parameter: &Parameter, argument: &Argument, function: &str) -> TokenStream {
     let site = site_at(parameter.span);
-    let method = Ident::new(name, site);
+    let function = Ident::new(function, site);
     let written = &argument.ty;
     let ty = if argument.is_text {
         quote_spanned!(site=> __sdk::String)
     } else {
         quote_spanned!(site=> #written)
     };
-    quote_spanned!(site=> (&__sdk::ArgumentTag::<#ty>::NEW).argument_kind().#method)
+    quote_spanned!(site=> __sdk::ArgumentOf::<#ty>::#function)
 }
 
 /// `__sdk::Some(|| __sdk::default_value("celsius"))`, or `__sdk::None`.

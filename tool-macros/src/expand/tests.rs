@@ -9,8 +9,8 @@ use super::tool;
 /// What an ordinary tool may expand to, without the function itself.
 const LIMIT: usize = 80;
 
-fn expanded(attribute: TokenStream, item: TokenStream) -> String {
-    let tokens = tool(attribute, &item, &quote!(::tool_sdk));
+fn expanded(attribute: TokenStream, item: &TokenStream) -> String {
+    let tokens = tool(attribute, item, &quote!(::tool_sdk));
     prettyplease::unparse(&syn::parse2(tokens).unwrap())
 }
 
@@ -22,7 +22,7 @@ fn ordinary_tool_expands_to_little_readable_code() {
             label = "Weather Lookup",
             parallel = true
         ),
-        quote! {
+        &quote! {
             /// Fetch current weather and forecast for a given city.
             #[instrument]
             async fn get_weather(
@@ -58,7 +58,7 @@ fn every_option_has_its_place_in_the_expansion() {
             prepare = hooks::prepare,
             validate = hooks::validate,
         ),
-        quote! {
+        &quote! {
             #[cfg(unix)]
             #[expect(deprecated, reason = "until the next version")]
             pub(crate) fn r#add(
@@ -79,7 +79,7 @@ fn every_option_has_its_place_in_the_expansion() {
 fn function_survives_mistakes() {
     let code = expanded(
         quote!(nmae = "x"),
-        quote!(
+        &quote!(
             fn f(
                 #[arg(rename = "a")]
                 /** doc */

@@ -75,7 +75,9 @@ extern "C" fn prepare(index: ToolIndex, arguments: RStr<'_>) -> Reply {
     guarded(|| {
         let prepared = find(index).and_then(|tool| {
             let args = parse_args(arguments.as_str())?;
-            let args = tool.prepare.map_or(Ok(args.clone()), |prepare| prepare(args))?;
+            let args = tool
+                .prepare
+                .map_or(Ok(args.clone()), |prepare| prepare(args))?;
             Ok(serde_json::to_string(&args)?)
         });
         match prepared {
@@ -139,12 +141,18 @@ fn try_start(index: ToolIndex, invocation: Invocation<'_>) -> Result<TaskId, Too
     tool.fill_defaults(&mut args);
     let port = invocation.port;
     let context = ToolContext::for_host(invocation.call_id.as_str(), port.clone());
-    Ok(crate::runtime::start(move |context| entry(args, context), context, port))
+    Ok(crate::runtime::start(
+        move |context| entry(args, context),
+        context,
+        port,
+    ))
 }
 
 #[cfg(not(feature = "async"))]
 fn try_start(_: ToolIndex, _: Invocation<'_>) -> Result<TaskId, ToolError> {
-    Err(ToolError::new("this plugin was built without the feature `async` of tool-sdk"))
+    Err(ToolError::new(
+        "this plugin was built without the feature `async` of tool-sdk",
+    ))
 }
 
 extern "C" fn cancel(task: TaskId) {
@@ -160,7 +168,9 @@ extern "C" fn panic_on_purpose() -> Reply {
 
 extern "C" fn retire(deadline_ms: u64) {
     #[cfg(feature = "async")]
-    log_panic("retire", || crate::runtime::retire(Duration::from_millis(deadline_ms)));
+    log_panic("retire", || {
+        crate::runtime::retire(Duration::from_millis(deadline_ms))
+    });
     #[cfg(not(feature = "async"))]
     let _ = Duration::from_millis(deadline_ms);
 }

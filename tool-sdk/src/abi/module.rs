@@ -30,7 +30,11 @@ pub struct Invocation<'a> {
 impl<'a> Invocation<'a> {
     /// A call with these arguments.
     pub fn new(arguments: &'a str, call_id: &'a str, port: CallPort) -> Self {
-        Self { arguments: arguments.into(), call_id: call_id.into(), port }
+        Self {
+            arguments: arguments.into(),
+            call_id: call_id.into(),
+            port,
+        }
     }
 }
 
@@ -70,5 +74,6 @@ impl RootModule for PluginModuleRef {
     const BASE_NAME: &'static str = "toolsmith_plugin";
     const NAME: &'static str = "toolsmith_plugin";
     /// The layout check and the stamp's revision decide; versions of the SDK may differ.
-    const VERSION_STRINGS: VersionStrings = VersionStrings::new(concat!(super::revision!(), ".0.0"));
+    const VERSION_STRINGS: VersionStrings =
+        VersionStrings::new(concat!(super::revision!(), ".0.0"));
 }

@@ -39,6 +39,9 @@ pub struct Reply {
 impl Reply {
     /// An answer of this status.
     pub fn new(status: Status, body: impl Into<RString>) -> Self {
-        Self { status, body: body.into() }
+        Self {
+            status,
+            body: body.into(),
+        }
     }
 }

@@ -37,13 +37,18 @@ pub struct HostServices {
 impl HostServices {
     /// Services for the plugin of this name.
     pub fn new(plugin: impl Into<RString>, table: HostTableRef) -> Self {
-        Self { plugin: plugin.into(), table }
+        Self {
+            plugin: plugin.into(),
+            table,
+        }
     }
 }
 
 impl fmt::Debug for HostServices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostServices").field("plugin", &self.plugin).finish_non_exhaustive()
+        f.debug_struct("HostServices")
+            .field("plugin", &self.plugin)
+            .finish_non_exhaustive()
     }
 }
 

@@ -25,7 +25,10 @@ const TEXT: &str = concat!(
 );
 
 /// The bytes that a host reads before it loads anything.
-#[expect(unsafe_code, reason = "an exported name is how the host finds the bytes")]
+#[expect(
+    unsafe_code,
+    reason = "an exported name is how the host finds the bytes"
+)]
 // SAFETY: the name starts with this project's reserved prefix, so no other symbol has it.
 #[unsafe(export_name = "__toolsmith_stamp")]
 pub static STAMP: [u8; STAMP_LEN] = padded(TEXT.as_bytes());
@@ -73,7 +76,10 @@ impl Stamp {
 
     /// Reads the exported bytes; `None` when they are not a stamp.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        let end = bytes
+            .iter()
+            .position(|byte| *byte == 0)
+            .unwrap_or(bytes.len());
         let text = std::str::from_utf8(bytes.get(..end)?).ok()?;
         let mut lines = text.lines();
         if lines.next() != Some(MAGIC) {
@@ -81,7 +87,10 @@ impl Stamp {
         }
         let fields: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once('=')).collect();
         let field = |name: &str| {
-            fields.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            fields
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| (*value).to_owned())
         };
         Some(Self {
             abi: field("abi")?,
@@ -94,7 +103,12 @@ impl Stamp {
 
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { abi, sdk, rustc, target } = self;
+        let Self {
+            abi,
+            sdk,
+            rustc,
+            target,
+        } = self;
         write!(f, "abi {abi}, tool-sdk {sdk}, {rustc}, {target}")
     }
 }
@@ -110,7 +124,12 @@ mod tests {
 
     #[test]
     fn anything_else_is_not_a_stamp() {
-        for bytes in [&b""[..], b"toolsmith stamp", b"toolsmith stamp\nabi=1\n", &[0xff; 16]] {
+        for bytes in [
+            &b""[..],
+            b"toolsmith stamp",
+            b"toolsmith stamp\nabi=1\n",
+            &[0xff; 16],
+        ] {
             assert_eq!(Stamp::parse(bytes), None);
         }
     }

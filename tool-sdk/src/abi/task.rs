@@ -3,7 +3,10 @@
 //! A [`CallPort`] is a counted reference to the host's state of one call. The host makes it from
 //! an `Arc` of anything that implements [`CallTarget`]; a plugin may clone it and keep it longer
 //! than the call lasts, since what arrives late is dropped by the host.
-#![expect(unsafe_code, reason = "a counted reference crosses the border as a bare pointer")]
+#![expect(
+    unsafe_code,
+    reason = "a counted reference crosses the border as a bare pointer"
+)]
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -64,7 +67,10 @@ struct PortFunctions {
 impl CallPort {
     /// A port to this call.
     pub fn new<T: CallTarget>(target: Arc<T>) -> Self {
-        Self { state: Arc::into_raw(target).cast(), functions: Functions::<T>::REF }
+        Self {
+            state: Arc::into_raw(target).cast(),
+            functions: Functions::<T>::REF,
+        }
     }
 
     /// Sends a partial result, as JSON.
@@ -94,7 +100,10 @@ impl Clone for CallPort {
         let retain = self.functions.retain();
         // SAFETY: `state` is alive, since this port holds a reference to it (`new`, `clone`).
         unsafe { retain(self.state) }
-        Self { state: self.state, functions: self.functions }
+        Self {
+            state: self.state,
+            functions: self.functions,
+        }
     }
 }
 

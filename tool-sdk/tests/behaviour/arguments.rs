@@ -18,7 +18,11 @@ fn r21_tool_without_arguments_has_an_empty_object() {
 }
 
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each width")]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::many_single_char_names,
+    reason = "one of each width"
+)]
 fn takes_integers(
     a: i8,
     b: i16,
@@ -233,7 +237,7 @@ fn value_takes_anything() {
 /// Named like keywords of JSON Schema, which they are not.
 #[tool]
 fn takes_keywords(title: String, format: u8, r#type: bool, pattern: Vec<u8>) -> String {
-    format!("{title} {format} {} {pattern:?}", r#type)
+    format!("{title} {format} {type} {pattern:?}")
 }
 
 #[test]

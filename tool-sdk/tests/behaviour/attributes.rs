@@ -18,7 +18,6 @@ use crate::tool_types::Units;
 )]
 fn with_every_key() {}
 
-#[expect(clippy::unnecessary_wraps, reason = "the signature of a hook")]
 fn keep(args: Args) -> Result<Args> {
     Ok(args)
 }
@@ -122,12 +121,14 @@ fn with_defaults(
 #[test]
 fn y2_defaults_are_shown_and_filled_in() {
     let integer = |minimum: i64, maximum: u64, default: Value| json!({"type": "integer", "minimum": minimum, "maximum": maximum, "default": default});
-    let units = |default: &str| json!({
+    let units = |default: &str| {
+        json!({
             "type": "string",
             "description": "Units of a temperature.",
             "enum": ["celsius", "fahrenheit"],
             "default": default,
-        });
+        })
+    };
     let expected = json!({
         "type": "object",
         "properties": {

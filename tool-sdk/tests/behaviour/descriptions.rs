@@ -27,7 +27,7 @@ fn paragraphs_lists_and_fences_survive() {
 }
 
 /// Before,
-#[allow(dead_code, reason = "an attribute between doc lines")]
+#[inline]
 /// between
 #[tool]
 #[doc(hidden)]
@@ -36,7 +36,7 @@ fn documented_in_pieces(
     /// Before
     #[arg(default = 1)]
     /// and after
-    #[allow(unused_variables, reason = "an attribute between doc lines")]
+    #[expect(unused_variables, reason = "an attribute between doc lines")]
     /// and last.
     number: u8,
 ) {

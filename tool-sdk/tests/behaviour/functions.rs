@@ -41,7 +41,7 @@ fn plain_functions_have_a_context_too() {
 #[tool]
 fn changes_its_argument(mut list: Vec<u8>, r#type: &str) -> String {
     list.push(0);
-    format!("{list:?} {}", r#type)
+    format!("{list:?} {type}")
 }
 
 #[test]
@@ -72,7 +72,6 @@ mod shadowed {
         dead_code,
         non_camel_case_types,
         non_upper_case_globals,
-        clippy::upper_case_acronyms,
         reason = "only names"
     )]
 
@@ -243,7 +242,6 @@ async fn instrumented_above(text: &str) -> Result<String> {
 #[tool]
 #[tracing::instrument(skip_all)]
 #[inline]
-#[expect(clippy::unused_async, reason = "only its attributes count")]
 async fn instrumented_below(text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
