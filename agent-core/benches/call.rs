@@ -14,7 +14,7 @@ use agent_core::event::{Emitter, Event};
 use agent_core::registry::Scope;
 use agent_core::tool::ToolCallResult;
 use serde::Deserialize;
-use support::{Project, each, report};
+use support::{Project, report};
 
 const ARGUMENTS: &str = r#"{"city":"Tokyo","days":3,"units":"celsius"}"#;
 const ROUNDS: usize = 31;
@@ -141,11 +141,20 @@ async fn time(count: u32, caller: &Caller, abort: &AbortSignal, tool: &str) -> D
     begin.elapsed() / count
 }
 
+/// How long one of `count` runs takes.
+fn each(count: u32, mut run: impl FnMut()) -> Duration {
+    let begin = std::time::Instant::now();
+    for _ in 0..count {
+        run();
+    }
+    begin.elapsed() / count
+}
+
 async fn inline(caller: &Caller, bare: &Bare, abort: &AbortSignal) {
     let (mut ours, mut limit) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         limit.push(each(20_000, || {
-            _ = black_box(bare.call(black_box(ARGUMENTS)))
+            drop(black_box(bare.call(black_box(ARGUMENTS))))
         }));
         ours.push(time(20_000, caller, abort, "inline").await);
     }

@@ -56,9 +56,9 @@ pub use self::manifest::{CrateManifest, ManifestError};
 
 use self::cargo::Stop;
 use self::environment::BuildEnvironment;
-use self::inputs::Fingerprint;
 use self::lock::BuildLock;
 use self::queue::Queue;
+use crate::fingerprint::Fingerprint;
 use crate::limits::BUILD_TIME;
 
 /// Hears how a build goes on. Every method may be left out.

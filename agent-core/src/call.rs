@@ -8,8 +8,10 @@
 //!    abort signal, pass partial results on.
 //! 3. **Finalize** ([`finalize`]): `after_tool_call`, end event, the message for the model.
 //!
-//! Exactly one result comes out, whatever happens. Nothing here blocks a thread: plugin code runs
-//! on the tool pool or on its plugin's own runtime, and what does not end in time is given up.
+//! Exactly one result comes out, whatever happens, and every start event has its end event, also
+//! when the caller's future is dropped. Panics of tools and hooks of the embedding program end in
+//! `unwind`. Nothing here blocks a thread: plugin code runs on the tool pool or on its plugin's
+//! own runtime, and what does not end in time is given up.
 //! The path takes no lock that a reload holds.
 #![forbid(unsafe_code)]
 
@@ -17,6 +19,7 @@ mod execute;
 mod finalize;
 pub mod hook;
 mod prepare;
+mod unwind;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +34,9 @@ use crate::message::Message;
 use crate::registry::Registry;
 use crate::tool::{CallError, ToolCallResult};
 
-pub use hook::{After, AfterToolCall, Before, BeforeToolCall, Hooks};
+use execute::StartedCall;
+
+pub use hook::{After, AfterToolCall, Before, BeforeToolCall, CallView, Hooks};
 
 /// A call as a model made it.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,8 +138,9 @@ impl Caller {
         match self.prepare(&call, abort).await {
             Err(refused) => self.reject(&call, refused),
             Ok(prepared) => {
-                let executed = self.execute(&prepared, abort).await;
-                self.finalize(prepared, executed).await
+                let mut started = StartedCall::new(&self.events, prepared);
+                let result = self.execute(&mut started, abort).await;
+                self.finalize(started, result, abort).await
             }
         }
     }

@@ -16,7 +16,8 @@ use crate::ids::{GenerationNumber, PluginName};
 use crate::message::Message;
 use crate::tool::{Change, ToolCallResult};
 
-/// One event. `seq` rises by one from event to event of the same emitter.
+/// One event. `seq` rises by one from event to event of the same emitter. Events of one call reach
+/// a sink in this order; those of calls that overlap may come between each other.
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
     /// What happened.
@@ -245,7 +246,10 @@ impl Emitter {
             time: SystemTime::now(),
         });
         for sink in &self.0.sinks {
-            sink.event(&event);
+            // A sink that panics must not take the call with it that it is told of.
+            if let Err(report) = tool_sdk::panic::catch(|| sink.event(&event)) {
+                tracing::error!(%report, "an event sink panicked");
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! | rung | modules | what they own |
 //! |---|---|---|
-//! | 1 | [`ids`], [`limits`], [`abort`], [`json_text`], [`config`] | plain values |
+//! | 1 | [`ids`], [`limits`], [`abort`], [`fingerprint`], [`json_text`], [`config`] | plain values |
 //! | 2 | [`tool`], [`message`], [`event`] | one callable tool; what is said; what happens |
 //! | 3 | [`plugin`] | a library file → tools |
 //! | 5 | [`build`] | a crate → a library file |
@@ -23,6 +23,7 @@ pub mod call;
 pub mod cli;
 pub mod config;
 pub mod event;
+pub mod fingerprint;
 pub mod format;
 pub mod ids;
 pub mod json_text;

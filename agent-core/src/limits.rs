@@ -68,3 +68,7 @@ pub const NAME_LENGTH: usize = 64;
 
 /// Steps that a pattern with look-around may take on one value; patterns without it are linear.
 pub const PATTERN_STEPS: usize = 100_000;
+
+/// Longest text that a pattern with look-around is tried on, in characters: each of its steps may
+/// read the text to its end.
+pub const PATTERN_TEXT: usize = 4096;

@@ -101,6 +101,8 @@ struct Inner {
     table: ArcSwap<Table>,
     /// Read by `list`, swapped by reloads.
     statuses: ArcSwap<Vec<apply::Status>>,
+    /// Rises with every event of the file system, so that a running build can be overtaken.
+    events_seen: tokio::sync::watch::Sender<u64>,
     /// Held while a reload runs, builds included; never by a call.
     reload: Mutex<apply::Reload>,
 }
@@ -121,6 +123,7 @@ impl Registry {
             events,
             table: ArcSwap::default(),
             statuses: ArcSwap::default(),
+            events_seen: tokio::sync::watch::Sender::default(),
             reload: Mutex::default(),
         })))
     }
@@ -222,6 +225,24 @@ impl Registry {
 }
 
 impl Inner {
+    /// Waits until a crate's inputs are no longer `content`.
+    async fn edited(
+        &self,
+        builder: &Arc<Builder>,
+        manifest: &CrateManifest,
+        content: Option<&String>,
+    ) {
+        let mut events = self.events_seen.subscribe();
+        loop {
+            if events.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+            if builder.inputs_hash(manifest).await.as_ref() != content {
+                return;
+            }
+        }
+    }
+
     /// The library of a crate as it was last built.
     fn built_before(&self, manifest: &CrateManifest) -> Option<PathBuf> {
         Builder::built_before(&self.options.state, manifest)

@@ -3,11 +3,16 @@
 //! Where a tool comes from — a plugin, this program, a server — is hidden behind [`HostTool`].
 //! Nothing here knows of libraries, registries or the order of a call.
 
-pub mod coerce;
+mod coerce;
+mod compile;
+mod defaults;
 pub mod function;
 pub mod outcome;
 pub mod problem;
 pub mod schema;
+mod sent;
+mod shape;
+mod union;
 
 use std::fmt;
 use std::future::Future;
@@ -23,8 +28,8 @@ use crate::abort::AbortSignal;
 
 pub use function::FunctionTool;
 pub use outcome::{CallError, ToolCallResult};
-pub use problem::Problem;
-pub use schema::{ArgumentSchema, Change, SchemaError};
+pub use problem::{Problem, Problems};
+pub use schema::{ArgumentSchema, Change, Checked, SchemaError};
 
 /// A future that may be moved between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

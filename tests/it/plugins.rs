@@ -2,17 +2,9 @@
 
 use std::process::Command;
 
+use agent_core::build::Profile;
 use serde_json::Value;
 use toolsmith_tests::{Project, repository, target, toolsmith};
-
-/// The settings that the host builds with, so that dependencies are compiled once for both.
-const PROFILE: [&str; 5] = [
-    "profile.dev.debug=0",
-    "profile.dev.strip=\"debuginfo\"",
-    "profile.dev.incremental=true",
-    "profile.dev.overflow-checks=true",
-    "profile.dev.panic=\"unwind\"",
-];
 
 /// Runs cargo for one plugin as a person would.
 fn cargo(arguments: &[&str], plugin: &str) {
@@ -20,7 +12,8 @@ fn cargo(arguments: &[&str], plugin: &str) {
     let mut command = Command::new("cargo");
     command.args(arguments).arg("--manifest-path").arg(manifest);
     command.arg("--target-dir").arg(target().join("trusted"));
-    command.args(PROFILE.iter().flat_map(|setting| ["--config", setting]));
+    // As the host builds, so that dependencies are compiled once for both.
+    command.args(Profile::Dev.arguments());
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         let inherited = text.starts_with("CARGO") && text != "CARGO_HOME";

@@ -1,7 +1,9 @@
 //! `toolsmith dev` while plugins are edited, broken, added and removed.
 
+use std::time::Instant;
+
 use serde_json::{Value, json};
-use toolsmith_tests::{Project, text};
+use toolsmith_tests::{DEADLINE, Project, text};
 
 fn greeter(word: &str) -> String {
     format!(
@@ -172,4 +174,35 @@ fn version_that_returns_starts_anew() {
     assert_eq!(dev.call("count", ""), "10");
     project.source("counter", &counter(1));
     assert_eq!(dev.call("count", ""), "1");
+}
+
+/// An edit during a build ends that build: the newest source is what is built.
+#[test]
+fn newest_edit_overtakes_a_running_build() {
+    let project = Project::new();
+    project.plugin("slow", &greeter("old"));
+    let mut dev = project.dev();
+    assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "old, Ada");
+
+    let started = project.path().join("started");
+    let script = format!(
+        "fn main() {{ std::fs::write({started:?}, \"\").unwrap(); loop {{ std::thread::park() }} }}"
+    );
+    project.write("plugins/slow/build.rs", &script);
+    let begin = Instant::now();
+    while !started.exists() {
+        assert!(
+            begin.elapsed() < DEADLINE,
+            "the endless build does not start"
+        );
+        std::thread::yield_now();
+    }
+    fs_err::remove_file(project.plugins().join("slow/build.rs")).unwrap();
+    project.source("slow", &greeter("new"));
+    assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "new, Ada");
+    let shown = dev.complaints();
+    assert!(
+        shown.iter().all(|line| !line.contains("was not built")),
+        "{shown:#?}"
+    );
 }

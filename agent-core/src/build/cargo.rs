@@ -22,6 +22,18 @@ use super::environment::BuildEnvironment;
 use super::error::BuildError;
 use super::manifest::CrateManifest;
 
+/// Packages that are linked into every plugin and much smaller with a little optimisation. They are
+/// compiled once; every edit links them, and linking is half of what an edit takes.
+const LIGHTER: [&str; 7] = [
+    "abi_stable",
+    "hashbrown",
+    "indexmap",
+    "schemars",
+    "serde_json",
+    "tokio",
+    "tool-sdk",
+];
+
 /// How a library is compiled. The host chooses, so that a crate's own profile can't turn off what
 /// the host relies on: unwinding panics and checked arithmetic.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -43,7 +55,7 @@ impl Profile {
     }
 
     /// The arguments that make cargo use it.
-    pub(super) fn arguments(self) -> Vec<String> {
+    pub fn arguments(self) -> Vec<String> {
         let settings: &[&str] = match self {
             Self::Dev => &[
                 "debug=0",
@@ -55,12 +67,13 @@ impl Profile {
             Self::Release => &["overflow-checks=true", "panic=\"unwind\""],
         };
         let name = self.as_str();
+        let setting = |setting: String| format!("--config=profile.{name}.{setting}");
         let mut arguments = vec![format!("--profile={name}")];
-        arguments.extend(
-            settings
-                .iter()
-                .map(|setting| format!("--config=profile.{name}.{setting}")),
-        );
+        arguments.extend(settings.iter().map(|text| setting((*text).to_owned())));
+        if self == Self::Dev {
+            let lighter = LIGHTER.iter();
+            arguments.extend(lighter.map(|name| setting(format!("package.{name}.opt-level=1"))));
+        }
         arguments
     }
 }
@@ -224,7 +237,7 @@ mod tests {
     #[test]
     fn the_profile_is_the_hosts_choice() {
         assert_eq!(
-            Profile::Dev.arguments(),
+            Profile::Dev.arguments()[..6],
             [
                 "--profile=dev",
                 "--config=profile.dev.debug=0",
@@ -234,6 +247,8 @@ mod tests {
                 "--config=profile.dev.panic=\"unwind\"",
             ]
         );
+        let tokio = "--config=profile.dev.package.tokio.opt-level=1".to_owned();
+        assert!(Profile::Dev.arguments().contains(&tokio));
         assert_eq!(
             Profile::Release.arguments(),
             [

@@ -1,62 +1,24 @@
 //! What a crate is made of, and whether that is still what it was.
 //!
-//! Owns the look at files: which ones count, their fingerprints and hashes. Does not own what is remembered between builds, which is [`super::record`]'s, nor
-//! what follows from a change, which is [`super::Builder`]'s.
+//! Owns the look at files: which ones count, and their hashes. Does not own what is remembered
+//! between builds, which is [`super::record`]'s, nor what follows from a change, which is
+//! [`super::Builder`]'s.
 //!
-//! Times lie: an older file may be restored with its time, a clock may be set back, two writes may
-//! fall into one tick. So contents are compared, by hash. A hash is only computed anew where the
-//! file's fingerprint has changed, or where the file was written so shortly before it was looked
-//! at that a later write might have left the same fingerprint.
+//! Times lie: an older file may be restored with its time, a clock may be set back. So contents are
+//! compared, by hash. A hash is only computed anew where the file's fingerprint has changed or is
+//! too young to be trusted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use super::manifest::{CrateManifest, is_workspace, workspace_above};
 use super::sdk;
+use crate::fingerprint::{Fingerprint, now};
 use crate::limits::BUILD_TREE_FILES;
-
-/// Nanoseconds of one tick of a file system's clock, with room to spare.
-const TICK: i64 = 50_000_000;
-
-/// The same for file systems that keep whole seconds only.
-const COARSE_TICK: i64 = 2_000_000_000;
-
-/// What the file system says about a file without its content being read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Fingerprint {
-    size: u64,
-    modified: i64,
-    /// Nobody can set this time back: it betrays a restored time of modification.
-    changed: i64,
-    inode: u64,
-}
-
-impl Fingerprint {
-    pub(super) fn of(metadata: &std::fs::Metadata) -> Self {
-        let nanoseconds =
-            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-        Self {
-            size: metadata.size(),
-            modified: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
-            changed: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
-            inode: metadata.ino(),
-        }
-    }
-
-    /// Whether the file was written so shortly before `moment` that a write after it might have
-    /// left the same fingerprint.
-    pub(super) fn is_fresh_at(&self, moment: i64) -> bool {
-        let whole_seconds = self.changed % 1_000_000_000 == 0;
-        let tick = if whole_seconds { COARSE_TICK } else { TICK };
-        self.changed.max(self.modified).saturating_add(tick) >= moment
-    }
-}
 
 /// A file as it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -312,14 +274,6 @@ impl Snapshot {
                 .update(b"\n");
         }
     }
-}
-
-/// The system's clock, in the unit of fingerprints.
-pub(super) fn now() -> i64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// Adds the files of a folder and of the folders in it. Hidden files and editors' backups are

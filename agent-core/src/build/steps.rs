@@ -11,9 +11,10 @@ use std::time::{Instant, SystemTime};
 use fs_err as fs;
 
 use super::cargo::{self, Finished, Run, Stop};
-use super::inputs::{Fingerprint, Seen, Snapshot, Sources};
+use super::inputs::{Seen, Snapshot, Sources};
 use super::record::{self, Conditions, Record};
 use super::{BuildError, BuildProgress, Builder, Built, CrateManifest, dep_info, sdk};
+use crate::fingerprint::Fingerprint;
 
 /// The moment to look at what cargo has written: it never writes into a file that is there but
 /// puts another in its place, so that no file is too young to be told from a later one.

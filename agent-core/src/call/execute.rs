@@ -4,55 +4,116 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tool_sdk::ErrorKind;
+use tool_sdk::panic::PanicReport;
+use tool_sdk::{ErrorKind, ToolError, ToolResult};
 
 use super::Caller;
 use super::prepare::PreparedCall;
+use super::unwind::guarded;
 use crate::abort::AbortSignal;
 use crate::event::{Emitter, EventKind};
 use crate::tool::{CallError, Execution, ToolCallResult};
 
-/// A tool that has run.
-#[derive(Debug)]
-pub(super) struct ExecutedCall {
-    pub(super) result: ToolCallResult,
-    pub(super) duration: Duration,
+/// A call whose start was told. Its end is told exactly once, also when whoever waits for the
+/// call stops waiting.
+pub(super) struct StartedCall<'a> {
+    events: &'a Emitter,
+    pub(super) call: PreparedCall,
+    since: Instant,
+    /// How long the tool ran, once it has.
+    ran: Option<Duration>,
+    ended: bool,
 }
 
-impl Caller {
-    pub(super) async fn execute(&self, call: &PreparedCall, abort: &AbortSignal) -> ExecutedCall {
-        self.events.emit(|| EventKind::ToolExecutionStart {
+impl<'a> StartedCall<'a> {
+    pub(super) fn new(events: &'a Emitter, call: PreparedCall) -> Self {
+        events.emit(|| EventKind::ToolExecutionStart {
             tool_call_id: call.id.clone(),
             tool_name: call.name().to_owned(),
             args: Arc::clone(&call.arguments),
             changes: call.changes.clone(),
             generation: call.entry.generation(),
         });
-        let started = Instant::now();
-        let updates = Updates::new(&self.events, call);
-        let sink = Arc::clone(&updates);
+        Self {
+            events,
+            call,
+            since: Instant::now(),
+            ran: None,
+            ended: false,
+        }
+    }
+
+    /// Tells the end.
+    pub(super) fn end(&mut self, result: &Arc<ToolCallResult>) {
+        self.ended = true;
+        let duration = self.ran.unwrap_or_else(|| self.since.elapsed());
+        self.events.emit(|| EventKind::ToolExecutionEnd {
+            tool_call_id: self.call.id.clone(),
+            tool_name: self.call.name().to_owned(),
+            result: Arc::clone(result),
+            is_error: result.is_error,
+            duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+        });
+    }
+
+    /// The call's result, made of what the tool answered.
+    fn result(&self, ran: Result<ToolResult, CallError>) -> ToolCallResult {
+        match ran {
+            Ok(result) => ToolCallResult::of_tool(&self.call.id, self.call.name(), result),
+            Err(error) => ToolCallResult::of_error(&self.call.id, self.call.name(), error),
+        }
+    }
+}
+
+impl Drop for StartedCall<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.end(&Arc::new(self.result(Err(aborted()))));
+        }
+    }
+}
+
+impl Caller {
+    /// Runs the tool. Whatever it does, there is a result.
+    pub(super) async fn execute(
+        &self,
+        started: &mut StartedCall<'_>,
+        abort: &AbortSignal,
+    ) -> ToolCallResult {
+        let call = &started.call;
+        let updates = Updates::open(&self.events, call);
+        let sink = Arc::clone(&updates.0);
+        let own_abort = OwnAbort::of(call, abort);
         let execution = Execution {
             call_id: &call.id,
             arguments: &call.arguments,
-            abort,
+            abort: own_abort.signal(abort),
             progress: Arc::new(move |partial| sink.send(partial)),
         };
         let limit = self.timeout_of(call.name(), call.entry.spec().timeout);
         let ran = tokio::select! {
             biased;
-            ran = call.entry.tool().execute(execution) => ran.map_err(CallError::from),
+            ran = guarded(|| call.entry.tool().execute(execution)) => answered(ran),
             () = abort.aborted() => Err(aborted()),
             () = tokio::time::sleep(limit) => Err(overdue(call.name(), limit)),
         };
-        updates.close();
-        let result = match ran {
-            Ok(result) => ToolCallResult::of_tool(&call.id, call.name(), result),
-            Err(error) => ToolCallResult::of_error(&call.id, call.name(), error),
-        };
-        ExecutedCall {
-            result,
-            duration: started.elapsed(),
-        }
+        // The tool's part is over: what comes later is dropped.
+        drop(updates);
+        own_abort.end(&ran);
+        started.ran = Some(started.since.elapsed());
+        started.result(ran)
+    }
+}
+
+fn answered(
+    ran: Result<Result<ToolResult, ToolError>, PanicReport>,
+) -> Result<ToolResult, CallError> {
+    match ran {
+        Ok(answer) => answer.map_err(CallError::from),
+        Err(report) => Err(CallError::new(
+            ErrorKind::Panic,
+            format!("The tool panicked: {report}"),
+        )),
     }
 }
 
@@ -65,8 +126,47 @@ fn overdue(tool: &str, limit: Duration) -> CallError {
     CallError::new(ErrorKind::Timeout, text)
 }
 
-/// Passes partial results on while the call runs, and drops what comes later.
-struct Updates {
+/// The signal of a tool of this program. It is raised at the time limit too, since the tool may
+/// have handed it to threads and tasks that do not see its future dropped. Plugins are told
+/// across the border.
+struct OwnAbort(Option<AbortSignal>);
+
+impl OwnAbort {
+    fn of(call: &PreparedCall, abort: &AbortSignal) -> Self {
+        Self(call.entry.plugin().is_none().then(|| abort.child()))
+    }
+
+    fn signal<'a>(&'a self, abort: &'a AbortSignal) -> &'a AbortSignal {
+        self.0.as_ref().unwrap_or(abort)
+    }
+
+    /// An answer leaves the signal as it is.
+    fn end(mut self, ran: &Result<ToolResult, CallError>) {
+        let given_up = matches!(
+            ran,
+            Err(CallError {
+                kind: ErrorKind::Timeout,
+                ..
+            })
+        );
+        if !given_up {
+            self.0 = None;
+        }
+    }
+}
+
+impl Drop for OwnAbort {
+    fn drop(&mut self) {
+        if let Some(signal) = &self.0 {
+            signal.abort();
+        }
+    }
+}
+
+/// Passes partial results on until it is dropped.
+struct Updates(Arc<UpdateSink>);
+
+struct UpdateSink {
     events: Emitter,
     tool_call_id: String,
     tool_name: String,
@@ -76,16 +176,24 @@ struct Updates {
 }
 
 impl Updates {
-    fn new(events: &Emitter, call: &PreparedCall) -> Arc<Self> {
-        Arc::new(Self {
+    fn open(events: &Emitter, call: &PreparedCall) -> Self {
+        Self(Arc::new(UpdateSink {
             events: events.clone(),
             tool_call_id: call.id.clone(),
             tool_name: call.name().to_owned(),
             args: Arc::clone(&call.arguments),
             open: Mutex::new(true),
-        })
+        }))
     }
+}
 
+impl Drop for Updates {
+    fn drop(&mut self) {
+        *self.0.open.lock().unwrap_or_else(PoisonError::into_inner) = false;
+    }
+}
+
+impl UpdateSink {
     fn send(&self, partial_result: Value) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if *open {
@@ -96,9 +204,5 @@ impl Updates {
                 partial_result,
             });
         }
-    }
-
-    fn close(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = false;
     }
 }

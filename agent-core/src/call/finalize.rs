@@ -1,42 +1,63 @@
 //! Finalize: the last word of hooks, the end event, the message for the model.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 use tool_sdk::{Content, ErrorKind};
 
-use super::execute::ExecutedCall;
-use super::prepare::PreparedCall;
+use super::execute::StartedCall;
+use super::unwind::guarded;
 use super::{After, Caller, Finalized};
-use crate::event::EventKind;
+use crate::abort::AbortSignal;
+use crate::limits;
 use crate::tool::{CallError, ToolCallResult};
 
 /// What a model reads where a tool says nothing: providers refuse empty text.
 const NO_OUTPUT: &str = "(no output)";
 
 impl Caller {
-    pub(super) async fn finalize(&self, call: PreparedCall, executed: ExecutedCall) -> Finalized {
-        let ExecutedCall {
-            mut result,
-            duration,
-        } = executed;
+    pub(super) async fn finalize(
+        &self,
+        mut started: StartedCall<'_>,
+        mut result: ToolCallResult,
+        abort: &AbortSignal,
+    ) -> Finalized {
         fill_empty(&mut result);
-        if let Some(hook) = &self.hooks.after_tool_call {
-            match hook.after(call.view(), result.clone()).await {
-                Ok(after) => replace(&mut result, after),
-                Err(reason) => turn_into_error(&mut result, &reason),
-            }
-            fill_empty(&mut result);
+        match self.ask_after(&started, &result, abort).await {
+            Ok(None) => {}
+            Ok(Some(after)) => replace(&mut result, after),
+            Err(reason) => turn_into_error(&mut result, &reason),
         }
+        fill_empty(&mut result);
+        cut_text(&mut result, limits::RESULT_TEXT);
         let finalized = Finalized::new(result);
-        self.events.emit(|| EventKind::ToolExecutionEnd {
-            tool_call_id: call.id.clone(),
-            tool_name: call.name().to_owned(),
-            result: Arc::clone(&finalized.result),
-            is_error: finalized.result.is_error,
-            duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
-        });
+        started.end(&finalized.result);
         finalized
+    }
+
+    /// Asks `after_tool_call`. It may take its time, but not hold up the answer to a call that
+    /// was aborted.
+    async fn ask_after(
+        &self,
+        started: &StartedCall<'_>,
+        result: &ToolCallResult,
+        abort: &AbortSignal,
+    ) -> Result<Option<After>, String> {
+        let Some(hook) = &self.hooks.after_tool_call else {
+            return Ok(None);
+        };
+        let too_late = async {
+            abort.aborted().await;
+            tokio::time::sleep(limits::HOOK_TIMEOUT).await;
+        };
+        tokio::select! {
+            biased;
+            asked = guarded(|| hook.after(started.call.view(), result.clone())) => match asked {
+                Ok(after) => after.map(Some),
+                Err(report) => Err(format!("`after_tool_call` panicked: {report}")),
+            },
+            () = too_late => {
+                Err(format!("`after_tool_call` did not end within {:?} of the abort", limits::HOOK_TIMEOUT))
+            }
+        }
     }
 }
 
@@ -47,7 +68,8 @@ fn fill_empty(result: &mut ToolCallResult) {
     }
 }
 
-/// Y39: whole fields are replaced, nothing is merged.
+/// Y39: whole fields are replaced, nothing is merged. What repeats the content goes with it, so
+/// that a hook which takes something out of the content has taken it out.
 fn replace(result: &mut ToolCallResult, after: After) {
     let After {
         content,
@@ -58,6 +80,11 @@ fn replace(result: &mut ToolCallResult, after: After) {
     } = after;
     if let Some(content) = content {
         result.content = content;
+        result.structured_content = None;
+        let text = result.text();
+        if let Some(error) = &mut result.error {
+            error.message = text;
+        }
     }
     if let Some(details) = details {
         result.details = details;
@@ -83,6 +110,29 @@ fn turn_into_error(result: &mut ToolCallResult, reason: &str) {
     let original = serde_json::to_value(&result.content).unwrap_or(Value::Null);
     result.details.insert("original".to_owned(), original);
     result.content = vec![Content::text(reason)];
+    result.structured_content = None;
     result.is_error = true;
     result.error = Some(CallError::new(ErrorKind::ToolError, reason));
+}
+
+/// Cuts text that no model could read, and says so where it ends.
+fn cut_text(result: &mut ToolCallResult, limit: usize) {
+    let length = |block: &Content| block.as_text().map_or(0, str::len);
+    let total: usize = result.content.iter().map(length).sum();
+    if total <= limit {
+        return;
+    }
+    let mut left = limit;
+    result.content.retain_mut(|block| {
+        let Content::Text { text } = block else {
+            return true;
+        };
+        let there = left > 0;
+        let end = text.floor_char_boundary(left);
+        left = if end < text.len() { 0 } else { left - end };
+        text.truncate(end);
+        there
+    });
+    let note = format!("[cut: the first {limit} of {total} bytes of text are shown]");
+    result.content.push(Content::text(note));
 }

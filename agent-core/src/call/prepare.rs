@@ -1,21 +1,24 @@
 //! Prepare: from a model's words to arguments that the tool may run with, in R32's order.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::Value;
 use tool_sdk::ErrorKind;
 
 use super::hook::CallView;
+use super::unwind::guarded;
 use super::{Arguments, Before, Caller, Refused, ToolCall};
 use crate::abort::AbortSignal;
 use crate::limits;
 use crate::plugin::Lease;
 use crate::registry::ToolEntry;
-use crate::tool::{ArgumentSchema, CallError, Change, problem};
+use crate::tool::{ArgumentSchema, BoxFuture, CallError, Change, Checked};
 
 /// What an MCP client or a person reads when a hook gives no reason.
 const BLOCKED: &str = "Tool execution was blocked";
+
+/// How often arguments may have been encoded as text.
+const MOST_ENCODINGS: usize = 8;
 
 /// A call that may run.
 #[derive(Debug)]
@@ -51,58 +54,70 @@ struct Draft {
 }
 
 impl Caller {
+    /// Takes a call to where its tool may run. An abort ends it at any step.
     pub(super) async fn prepare(
         &self,
         call: &ToolCall,
         abort: &AbortSignal,
     ) -> Result<PreparedCall, Refused> {
-        let (entry, lease) = self.find(&call.name)?;
-        let mut draft = read(&call.arguments)?;
-        if abort.is_aborted() {
-            let error =
-                CallError::new(ErrorKind::Aborted, "The call was aborted before it started");
-            return Err(Refused {
-                error,
-                args: Some(draft.value),
-            });
-        }
+        let draft = read(&call.arguments);
+        let found = self.find(&call.name);
+        let (entry, lease) = found.map_err(|error| {
+            let args = draft.as_ref().map_or_else(
+                |refused| refused.args.clone(),
+                |draft| Some(draft.value.clone()),
+            );
+            Refused { error, args }
+        })?;
+        let draft = draft?;
         let received = draft.value.clone();
-        let refused = |error| Refused {
-            error,
-            args: Some(received.clone()),
+        let prepared = if abort.is_aborted() {
+            Err(aborted())
+        } else {
+            tokio::select! {
+                biased;
+                prepared = self.take_steps(call, entry, lease, draft) => prepared,
+                () = abort.aborted() => Err(aborted()),
+            }
         };
+        prepared.map_err(|error| Refused {
+            error,
+            args: Some(received),
+        })
+    }
+
+    async fn take_steps(
+        &self,
+        call: &ToolCall,
+        entry: Arc<ToolEntry>,
+        lease: Option<Lease>,
+        mut draft: Draft,
+    ) -> Result<PreparedCall, CallError> {
         let schema = entry.schema().map_err(|error| {
             let text = format!("Tool {} is not available: {error}", call.name);
-            refused(CallError::new(ErrorKind::Unavailable, text))
+            CallError::new(ErrorKind::Unavailable, text)
         })?;
-        self.run_prepare_hook(&entry, &mut draft)
-            .await
-            .map_err(refused)?;
-        let changes = check(&entry, schema, &mut draft).map_err(refused)?;
-        self.run_validator(&entry, &draft.value)
-            .await
-            .map_err(refused)?;
+        self.run_prepare_hook(&entry, &mut draft).await?;
+        let Checked { arguments, changes } = check(&entry, schema, &draft)?;
+        self.run_validator(&entry, &arguments).await?;
         let mut prepared = PreparedCall {
             id: call.id.clone(),
-            arguments: Arc::new(draft.value),
+            arguments: Arc::new(arguments),
             _lease: lease,
             changes,
             entry: Arc::clone(&entry),
         };
-        self.ask_before(&mut prepared, schema)
-            .await
-            .map_err(refused)?;
+        self.ask_before(&mut prepared, schema).await?;
         Ok(prepared)
     }
 
     /// Finds the tool and keeps its generation in service. A generation that closed between the
     /// look at the table and the lease was replaced, so the table is looked at again.
-    fn find(&self, name: &str) -> Result<(Arc<ToolEntry>, Option<Lease>), Refused> {
+    fn find(&self, name: &str) -> Result<(Arc<ToolEntry>, Option<Lease>), CallError> {
         loop {
             let table = self.registry.table();
             let Some(entry) = table.get(name) else {
-                let error = CallError::new(ErrorKind::UnknownTool, table.unknown(name));
-                return Err(Refused { error, args: None });
+                return Err(CallError::new(ErrorKind::UnknownTool, table.unknown(name)));
             };
             if let Ok(lease) = entry.lease() {
                 return Ok((Arc::clone(entry), lease));
@@ -119,8 +134,8 @@ impl Caller {
         if !entry.spec().has_prepare {
             return Ok(());
         }
-        let hook = entry.tool().prepare(draft.value.clone());
-        let prepared = within(limits::HOOK_TIMEOUT, "prepare", hook).await?;
+        let sent = draft.value.clone();
+        let prepared = run_hook("prepare", || entry.tool().prepare(sent)).await?;
         let prepared = prepared.map_err(|error| {
             // A hook that refuses arguments is how most of them fail; it need not say so.
             let invalid = error.kind() == ErrorKind::ToolError;
@@ -145,8 +160,7 @@ impl Caller {
         if !entry.spec().has_validate {
             return Ok(());
         }
-        let hook = entry.tool().validate(arguments);
-        match within(limits::HOOK_TIMEOUT, "validate", hook).await? {
+        match run_hook("validate", || entry.tool().validate(arguments)).await? {
             Ok(None) => Ok(()),
             Ok(Some(reason)) => Err(CallError::new(ErrorKind::InvalidArguments, reason)),
             Err(error) => Err(error.into()),
@@ -162,38 +176,36 @@ impl Caller {
         let Some(hook) = &self.hooks.before_tool_call else {
             return Ok(());
         };
-        match hook.before(prepared.view()).await {
-            Ok(Before::Run) => Ok(()),
-            Ok(Before::Rewrite(value)) => {
-                let mut draft = Draft { value, text: None };
-                let changes = check(&prepared.entry, schema, &mut draft)?;
-                self.run_validator(&prepared.entry, &draft.value).await?;
-                prepared.arguments = Arc::new(draft.value);
+        let rejected = |reason| Err(CallError::new(ErrorKind::Rejected, reason));
+        match guarded(|| hook.before(prepared.view())).await {
+            Ok(Ok(Before::Run)) => Ok(()),
+            Ok(Ok(Before::Rewrite(value))) => {
+                let draft = Draft { value, text: None };
+                let Checked { arguments, changes } = check(&prepared.entry, schema, &draft)?;
+                self.run_validator(&prepared.entry, &arguments).await?;
+                prepared.arguments = Arc::new(arguments);
                 prepared.changes.extend(changes);
                 Ok(())
             }
-            Ok(Before::Block(reason)) => {
-                let reason = reason.unwrap_or_else(|| BLOCKED.to_owned());
-                Err(CallError::new(ErrorKind::Rejected, reason))
-            }
-            Err(reason) => Err(CallError::new(ErrorKind::Rejected, reason)),
+            Ok(Ok(Before::Block(reason))) => rejected(reason.unwrap_or_else(|| BLOCKED.to_owned())),
+            Ok(Err(reason)) => rejected(reason),
+            Err(report) => rejected(format!("`before_tool_call` panicked: {report}")),
         }
     }
 }
 
+fn aborted() -> CallError {
+    CallError::new(ErrorKind::Aborted, "The call was aborted before it started")
+}
+
 /// Coerces, validates and fills defaults; the error is R8's block.
-fn check(
-    entry: &ToolEntry,
-    schema: &ArgumentSchema,
-    draft: &mut Draft,
-) -> Result<Vec<Change>, CallError> {
-    let received = draft.value.clone();
+fn check(entry: &ToolEntry, schema: &ArgumentSchema, draft: &Draft) -> Result<Checked, CallError> {
     schema
-        .check(&mut draft.value, draft.text.as_deref())
+        .check(&draft.value, draft.text.as_deref())
         .map_err(|problems| CallError {
             kind: ErrorKind::InvalidArguments,
-            message: problem::report(&entry.spec().name, &problems, &received),
-            problems,
+            message: problems.report(&entry.spec().name, &draft.value),
+            problems: problems.listed,
         })
 }
 
@@ -204,10 +216,16 @@ fn read(arguments: &Arguments) -> Result<Draft, Refused> {
         Arguments::Text(text) => (parse(text)?, Some(text.clone())),
     };
     // A string that holds an object was encoded twice, or more often.
-    for _ in 0..8 {
-        let Value::String(inner) = &value else { break };
-        let inner = inner.clone();
-        value = parse(&inner)?;
+    for _ in 0..MOST_ENCODINGS {
+        let Value::String(inner) = value else { break };
+        match parse(&inner) {
+            Ok(parsed) => value = parsed,
+            Err(broken) if inner.trim_start().starts_with('{') => return Err(broken),
+            Err(_) => {
+                value = Value::String(inner);
+                break;
+            }
+        }
         text = Some(inner);
     }
     match value {
@@ -245,6 +263,8 @@ fn parse(text: &str) -> Result<Value, Refused> {
             Err(error) => error.to_string(),
         }
     };
+    // The parser's own words for it mean nothing to a model.
+    let problem = problem.replace("recursion limit exceeded", "nested too deeply");
     let text = format!(
         "The arguments are no valid JSON: {problem}. Send one JSON object; nothing was run"
     );
@@ -254,13 +274,21 @@ fn parse(text: &str) -> Result<Value, Refused> {
     })
 }
 
-async fn within<T>(
-    limit: Duration,
+/// Runs a hook of the tool's author under its time limit.
+async fn run_hook<'a, T>(
     what: &str,
-    hook: impl Future<Output = T>,
+    make: impl FnOnce() -> BoxFuture<'a, T>,
 ) -> Result<T, CallError> {
-    tokio::time::timeout(limit, hook).await.map_err(|_| {
-        let text = format!("The tool's `{what}` hook did not end within {limit:?}");
-        CallError::new(ErrorKind::Timeout, text)
-    })
+    let limit = limits::HOOK_TIMEOUT;
+    match tokio::time::timeout(limit, guarded(make)).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(report)) => {
+            let text = format!("The tool's `{what}` hook panicked: {report}");
+            Err(CallError::new(ErrorKind::Panic, text))
+        }
+        Err(_) => {
+            let text = format!("The tool's `{what}` hook did not end within {limit:?}");
+            Err(CallError::new(ErrorKind::Timeout, text))
+        }
+    }
 }

@@ -182,10 +182,10 @@ fn report(event: &Event, quiet: bool) {
         EventKind::BuildEnd {
             plugin,
             ok: false,
-            diagnostics,
+            diagnostics: Some(diagnostics),
             ..
         } => {
-            output::say(diagnostics.as_deref().unwrap_or_default().trim_end());
+            output::say(diagnostics.trim_end());
             output::complain(
                 &format!("`{plugin}` was not built"),
                 "what it served before goes on",

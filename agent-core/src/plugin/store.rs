@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::judge::{Judgement, judge};
 use super::{LibrarySource, PluginError};
+use crate::fingerprint::{Fingerprint, now};
 use crate::ids::ContentHash;
 
 /// A library that was judged and copied.
@@ -43,30 +44,9 @@ pub struct Store {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Seen {
     fingerprint: Fingerprint,
+    /// When the look began.
+    taken: i64,
     hash: ContentHash,
-}
-
-/// What `stat` says of a file: equal means that the bytes are the same, as far as `stat` knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fingerprint {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Fingerprint {
-    /// The fingerprint of an open or named file.
-    pub fn of(metadata: &std::fs::Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            size: metadata.size(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-        }
-    }
 }
 
 impl Store {
@@ -89,6 +69,7 @@ impl Store {
     /// Judges a file and keeps a private copy of it.
     pub fn admit(&self, source: &LibrarySource) -> Result<StoredLibrary, PluginError> {
         let path = &source.path;
+        let taken = now();
         let metadata =
             fs::metadata(path).map_err(PluginError::io("could not look at the library"))?;
         if !metadata.is_file() {
@@ -106,7 +87,14 @@ impl Store {
             Some(stored) => stored,
             None => self.write(hash, path, &bytes, judge(&bytes)?)?,
         };
-        self.remember(path, Seen { fingerprint, hash })?;
+        self.remember(
+            path,
+            Seen {
+                fingerprint,
+                taken,
+                hash,
+            },
+        )?;
         Ok(stored)
     }
 
@@ -117,7 +105,7 @@ impl Store {
             .unwrap_or_else(PoisonError::into_inner)
             .get(path)
             .copied()?;
-        if seen.fingerprint == fingerprint {
+        if seen.fingerprint == fingerprint && !fingerprint.is_fresh_at(seen.taken) {
             self.read(seen.hash)
         } else {
             None

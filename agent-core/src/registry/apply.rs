@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -351,41 +352,43 @@ impl Plugin {
                 .ok_or_else(|| Failure::quiet(reason(), String::new()))
                 .or_else(|failure| self.unless_known(failure));
         };
-        let content = builder.inputs_hash(manifest).await;
-        if content.is_some() && content == self.failed_content {
-            return Ok(None);
-        }
-        let reporter = Reporter {
-            registry,
-            name,
-            progress,
-            started: Instant::now(),
-        };
-        self.state = PluginState::Building;
-        let built = builder
-            .ensure(manifest, &reporter, &CancellationToken::new())
-            .await;
-        match built {
-            Ok(built) => {
-                if built.ran_cargo {
-                    reporter.ended(None);
+        loop {
+            let content = builder.inputs_hash(manifest).await;
+            if content.is_some() && content == self.failed_content {
+                return Ok(None);
+            }
+            let reporter = Reporter::new(registry, name, progress);
+            self.state = PluginState::Building;
+            let never = CancellationToken::new();
+            let built = tokio::select! {
+                biased;
+                built = builder.ensure(manifest, &reporter, &never) => built,
+                // Newest wins: dropping the build's future ends cargo with all it has started.
+                () = registry.edited(builder, manifest, content.as_ref()) => {
+                    reporter.ended(BuildOutcome::Superseded);
+                    continue;
                 }
-                self.inputs = built.inputs;
-                Ok(Some(library(built.library)))
-            }
-            Err(error) => {
-                reporter.ended(Some(&error));
-                // The compiler may have read a file that was saved after the look at it.
-                let content = match &error {
-                    BuildError::Compile { inputs_hash, .. } => inputs_hash.clone(),
-                    _ => content.unwrap_or_default(),
-                };
-                Err(Failure {
-                    reason: short_reason(&error),
-                    content,
-                    reported: true,
-                })
-            }
+            };
+            return match built {
+                Ok(built) => {
+                    reporter.ended(BuildOutcome::Built);
+                    self.inputs = built.inputs;
+                    Ok(Some(library(built.library)))
+                }
+                Err(error) => {
+                    reporter.ended(BuildOutcome::Failed(&error));
+                    // The compiler may have read a file that was saved after the look at it.
+                    let content = match &error {
+                        BuildError::Compile { inputs_hash, .. } => inputs_hash.clone(),
+                        _ => content.unwrap_or_default(),
+                    };
+                    Err(Failure {
+                        reason: short_reason(&error),
+                        content,
+                        reported: true,
+                    })
+                }
+            };
         }
     }
 
@@ -491,22 +494,52 @@ struct Reporter<'a> {
     registry: &'a Inner,
     name: &'a PluginName,
     progress: &'a dyn BuildProgress,
-    started: Instant,
+    begin: Instant,
+    /// Set when cargo starts: a look that finds everything as it was is no build.
+    started: AtomicBool,
 }
 
-impl Reporter<'_> {
-    fn ended(&self, error: Option<&BuildError>) {
+impl<'a> Reporter<'a> {
+    fn new(registry: &'a Inner, name: &'a PluginName, progress: &'a dyn BuildProgress) -> Self {
+        let (begin, started) = (Instant::now(), AtomicBool::new(false));
+        Self {
+            registry,
+            name,
+            progress,
+            begin,
+            started,
+        }
+    }
+
+    /// The build ended: with a library, with an error, or because a newer one takes its place.
+    fn ended(&self, outcome: BuildOutcome<'_>) {
+        let failed = !matches!(outcome, BuildOutcome::Built);
+        if !self.started.load(Ordering::Relaxed) && !failed {
+            return;
+        }
         self.registry.events.emit(|| EventKind::BuildEnd {
             plugin: self.name.clone(),
-            ok: error.is_none(),
-            duration_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            diagnostics: error.map(full_text),
+            ok: !failed,
+            duration_ms: u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX),
+            diagnostics: match outcome {
+                BuildOutcome::Failed(error) => Some(full_text(error)),
+                BuildOutcome::Built | BuildOutcome::Superseded => None,
+            },
         });
     }
 }
 
+/// How a build ended.
+#[derive(Clone, Copy)]
+enum BuildOutcome<'a> {
+    Built,
+    Failed(&'a BuildError),
+    Superseded,
+}
+
 impl BuildProgress for Reporter<'_> {
     fn started(&self, package: &str) {
+        self.started.store(true, Ordering::Relaxed);
         self.registry.events.emit(|| EventKind::BuildStart {
             plugin: self.name.clone(),
         });

@@ -38,9 +38,13 @@ pub(super) fn start(
 ) -> Result<Watch, RegistryError> {
     let changed = Arc::new(Notify::new());
     let wake = Arc::clone(&changed);
+    let inner = Arc::downgrade(&registry.0);
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         if event.map_or(true, |event| says_change(&event)) {
             wake.notify_one();
+            if let Some(registry) = inner.upgrade() {
+                registry.events_seen.send_modify(|count| *count += 1);
+            }
         }
     });
     let mut folders = Folders {

@@ -441,10 +441,13 @@ mod tests {
 
     #[test]
     fn references_in_a_circle_end() {
-        let circle = json!({"allOf": [{"$ref": "#/properties/v"}, {"$ref": "#/properties/v"}]});
         let sent = json!({"v": "5"});
         check(json!({"$ref": "#/properties/v"}), &sent.to_string(), &sent);
-        check(circle, &sent.to_string(), &sent);
+        check(
+            json!({"allOf": [{"$ref": "#/properties/v"}]}),
+            &sent.to_string(),
+            &sent,
+        );
         let nulls = json!({"v": null});
         check(
             json!({"anyOf": [{"$ref": "#/properties/v"}]}),

@@ -7,14 +7,33 @@ use crate::limits;
 
 /// Keywords for which it may matter whether a value is there at all.
 const OF_PRESENCE: [&str; 11] = [
-    "oneOf", "not", "if", "maxProperties", "dependentRequired", "dependentSchemas", "dependencies",
-    "propertyNames", "patternProperties", "unevaluatedProperties", "$dynamicRef",
+    "oneOf",
+    "not",
+    "if",
+    "maxProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "propertyNames",
+    "patternProperties",
+    "unevaluatedProperties",
+    "$dynamicRef",
 ];
 
 /// Keywords next to a default that do not decide whether it is valid, or that are looked at.
 const JUDGED: [&str; 12] = [
-    "type", "enum", "minimum", "maximum", "default", "title", "description", "examples",
-    "deprecated", "readOnly", "writeOnly", "$comment",
+    "type",
+    "enum",
+    "minimum",
+    "maximum",
+    "default",
+    "title",
+    "description",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$comment",
 ];
 
 /// Puts defaults where values are absent; says whether there was such a place.
@@ -63,7 +82,9 @@ fn fill_value(root: &Value, schema: &Value, value: &mut Value, depth: usize) -> 
 /// A schema's default, or that of what it refers to. Many schemas say `"default": null` where
 /// they mean that there is none.
 fn default_of<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Value> {
-    let default = schema.get("default").or_else(|| resolve(root, schema).get("default"))?;
+    let default = schema
+        .get("default")
+        .or_else(|| resolve(root, schema).get("default"))?;
     (!default.is_null() || allows_null(root, schema)).then_some(default)
 }
 
@@ -75,9 +96,13 @@ pub(super) fn are_safe(root: &Value) -> bool {
 fn safe_below(root: &Value, schema: &Value) -> bool {
     match schema {
         Value::Object(keywords) => {
-            OF_PRESENCE.iter().all(|keyword| !keywords.contains_key(*keyword))
+            OF_PRESENCE
+                .iter()
+                .all(|keyword| !keywords.contains_key(*keyword))
                 && default_of(root, schema).is_none_or(|default| fits(root, schema, default))
-                && keywords.get("anyOf").is_none_or(|_| !std::ptr::eq(resolve(root, schema), schema))
+                && keywords
+                    .get("anyOf")
+                    .is_none_or(|_| !std::ptr::eq(resolve(root, schema), schema))
                 && keywords.values().all(|value| safe_below(root, value))
         }
         Value::Array(items) => items.iter().all(|item| safe_below(root, item)),
@@ -89,8 +114,12 @@ fn safe_below(root: &Value, schema: &Value) -> bool {
 fn fits(root: &Value, schema: &Value, default: &Value) -> bool {
     let target = resolve(root, schema);
     let plain = |schema: &Value| {
-        let keywords = schema.as_object().into_iter().flat_map(serde_json::Map::keys);
-        let mut keywords = keywords.filter(|key| !matches!(key.as_str(), "$ref" | "anyOf" | "$defs"));
+        let keywords = schema
+            .as_object()
+            .into_iter()
+            .flat_map(serde_json::Map::keys);
+        let mut keywords =
+            keywords.filter(|key| !matches!(key.as_str(), "$ref" | "anyOf" | "$defs"));
         keywords.all(|key| JUDGED.contains(&key.as_str()))
     };
     if default.is_null() {
@@ -183,19 +212,43 @@ mod tests {
             let schema = json!({"type": "object", "properties": {"a": property}});
             assert_eq!(are_safe(&schema), safe, "{schema}");
         };
-        check(true, json!({"type": "integer", "minimum": 1, "maximum": 20, "default": 10}));
+        check(
+            true,
+            json!({"type": "integer", "minimum": 1, "maximum": 20, "default": 10}),
+        );
         check(true, json!({"type": "number", "default": 10}));
-        check(true, json!({"type": "string", "enum": ["a", "b"], "default": "a", "description": "x"}));
+        check(
+            true,
+            json!({"type": "string", "enum": ["a", "b"], "default": "a", "description": "x"}),
+        );
         check(true, json!({"type": ["string", "null"], "default": null}));
-        check(true, json!({"anyOf": [{"type": "string"}, {"type": "null"}], "default": "a"}));
+        check(
+            true,
+            json!({"anyOf": [{"type": "string"}, {"type": "null"}], "default": "a"}),
+        );
         check(true, json!({"type": "string", "pattern": "^a"}));
-        check(false, json!({"type": "string", "pattern": "^a", "default": "a"}));
-        check(false, json!({"type": "string", "enum": ["a", "b"], "default": "c"}));
-        check(false, json!({"type": "integer", "maximum": 5, "default": 6}));
+        check(
+            false,
+            json!({"type": "string", "pattern": "^a", "default": "a"}),
+        );
+        check(
+            false,
+            json!({"type": "string", "enum": ["a", "b"], "default": "c"}),
+        );
+        check(
+            false,
+            json!({"type": "integer", "maximum": 5, "default": 6}),
+        );
         check(false, json!({"type": "integer", "default": 1.5}));
         check(false, json!({"type": "string", "default": 1}));
         check(false, json!({"default": {}}));
-        check(false, json!({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}));
-        check(false, json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}));
+        check(
+            false,
+            json!({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+        );
+        check(
+            false,
+            json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+        );
     }
 }

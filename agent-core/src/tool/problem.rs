@@ -7,14 +7,18 @@ use jsonschema::{ValidationError, Validator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::coerce::{escape, resolve, types};
+use super::shape::{escape, item, property, resolve, types, unescape};
+use super::union;
 use crate::json_text::{shortened, spaced};
 
-/// How many problems of one call are listed.
-const MOST_PROBLEMS: usize = 20;
+/// How many problems of one call are listed; what is beyond them is counted.
+const MOST_PROBLEMS: usize = 100;
 
 /// How much of the received arguments is shown, in characters.
 const RECEIVED_LENGTH: usize = 2000;
+
+/// Longest pointer that is shown, and longest name that is compared with known ones.
+const NAME_LENGTH: usize = 200;
 
 /// The problem of a name that the schema does not know.
 const UNKNOWN: &str = "unknown argument";
@@ -38,9 +42,14 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The problem on one line, without its pointer.
+    /// The problem on one line.
     fn line(&self) -> String {
-        let mut line = self.problem.clone();
+        let place = if self.pointer.is_empty() {
+            "(arguments)"
+        } else {
+            &self.pointer
+        };
+        let mut line = format!("{}: {}", shortened(place, NAME_LENGTH), self.problem);
         if let Some(suggestion) = &self.suggestion {
             _ = write!(line, ", did you mean {suggestion:?}?");
         }
@@ -55,143 +64,216 @@ impl Problem {
             (None, Some(got)) => _ = write!(line, " (got {got})"),
             (None, None) => {}
         }
-        line
+        on_one_line(&line)
     }
 }
 
-/// The text of R8.
-pub fn report(tool: &str, problems: &[Problem], received: &Value) -> String {
-    let mut text = format!("Validation failed for tool {tool:?}:\n");
-    for problem in problems.iter().take(MOST_PROBLEMS) {
-        let place = if problem.pointer.is_empty() {
-            "(arguments)"
+/// Names may hold any character; a line feed in one must not look like another problem.
+fn on_one_line(text: &str) -> String {
+    if !text.contains(char::is_control) {
+        return text.to_owned();
+    }
+    let mut line = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() {
+            line.extend(letter.escape_default());
         } else {
-            &problem.pointer
-        };
-        _ = writeln!(text, "  - {place}: {}", problem.line());
+            line.push(letter);
+        }
     }
-    if let Some(more) = problems
-        .len()
-        .checked_sub(MOST_PROBLEMS)
-        .filter(|more| *more > 0)
-    {
-        _ = writeln!(text, "  - and {more} more");
+    line
+}
+
+/// Everything that is wrong with the arguments of one call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problems {
+    /// The problems, in the order in which they are told.
+    pub listed: Vec<Problem>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+impl Problems {
+    pub(super) fn is_empty(&self) -> bool {
+        self.listed.is_empty()
     }
-    _ = write!(
-        text,
-        "\nReceived arguments:\n{}",
-        shortened(&spaced(received), RECEIVED_LENGTH)
-    );
-    text
+
+    pub(super) fn push(&mut self, problem: Problem) {
+        if self.listed.len() >= MOST_PROBLEMS {
+            self.more += 1;
+        } else if !self.listed.contains(&problem) {
+            self.listed.push(problem);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.listed.len() >= MOST_PROBLEMS
+    }
+
+    /// The text of R8.
+    pub fn report(&self, tool: &str, received: &Value) -> String {
+        let mut text = format!("Validation failed for tool {tool:?}:\n");
+        for problem in &self.listed {
+            _ = writeln!(text, "  - {}", problem.line());
+        }
+        if self.more > 0 {
+            _ = writeln!(text, "  - and {} more", self.more);
+        }
+        let received = shortened(&spaced(received), RECEIVED_LENGTH);
+        _ = write!(text, "\nReceived arguments:\n{received}");
+        text
+    }
 }
 
 /// Every problem of these arguments.
-pub(super) fn collect(schema: &Value, validator: &Validator, arguments: &Value) -> Vec<Problem> {
-    let mut problems = Vec::new();
+pub(super) fn collect(schema: &Value, validator: &Validator, arguments: &Value) -> Problems {
+    let mut problems = Problems::default();
     for error in validator.iter_errors(arguments) {
         describe(schema, &error, &mut problems);
     }
-    problems.dedup();
     problems
 }
 
-fn describe(root: &Value, error: &ValidationError<'_>, problems: &mut Vec<Problem>) {
-    let pointer = error.instance_path().to_string();
-    let simple = |problem: &str, expected: String| Problem {
-        pointer: pointer.clone(),
-        problem: problem.to_owned(),
-        expected: Some(expected),
-        got: Some(shown(error.instance())),
-        suggestion: None,
-    };
-    let problem = match error.kind() {
-        ValidationErrorKind::Required { property } => missing(root, &pointer, property),
-        ValidationErrorKind::AdditionalProperties { unexpected }
-        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            problems.extend(unexpected.iter().map(|name| unknown(root, &pointer, name)));
-            return;
-        }
-        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            nearest_branch(root, context, problems);
-            return;
-        }
-        ValidationErrorKind::Type { kind } => simple("wrong type", type_names(kind)),
-        ValidationErrorKind::Enum { options } => {
-            let suggestion = error
-                .instance()
-                .as_str()
-                .and_then(|got| closest(got, options.as_array()?.iter().filter_map(Value::as_str)));
-            Problem {
-                suggestion,
-                ..simple("not one of the allowed values", one_of(options))
+/// Adds what one error of the validator means.
+pub(super) fn describe(root: &Value, error: &ValidationError<'_>, problems: &mut Problems) {
+    use ValidationErrorKind as Kind;
+
+    let pointer = error.instance_path().as_str();
+    match error.kind() {
+        Kind::Required { property } => problems.push(missing(root, error, property)),
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            let known = known_names(root, error);
+            for name in unexpected {
+                if problems.is_full() {
+                    problems.more += 1;
+                } else {
+                    problems.push(unknown(pointer, name, &known));
+                }
             }
         }
-        ValidationErrorKind::Constant { expected_value } => {
-            simple("wrong value", expected_value.to_string())
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            union::describe(root, error, context, problems);
         }
-        ValidationErrorKind::Minimum { limit } => simple("too small", format!("at least {limit}")),
-        ValidationErrorKind::Maximum { limit } => simple("too large", format!("at most {limit}")),
-        ValidationErrorKind::ExclusiveMinimum { limit } => {
-            simple("too small", format!("more than {limit}"))
+        Kind::PropertyNames { error: name_error } => {
+            let name = name_error.instance().as_str().unwrap_or_default();
+            let pointer = format!("{pointer}/{}", escape(name));
+            problems.push(Problem {
+                pointer,
+                ..plain(name_error, "a name that is not allowed")
+            });
         }
-        ValidationErrorKind::ExclusiveMaximum { limit } => {
-            simple("too large", format!("less than {limit}"))
+        _ if problems.is_full() => problems.more += 1,
+        _ => problems.push(of_value(error)),
+    }
+}
+
+/// The problem of one value with one keyword.
+fn of_value(error: &ValidationError<'_>) -> Problem {
+    use ValidationErrorKind as Kind;
+
+    let (problem, expected) = match error.kind() {
+        Kind::Type { kind } => ("wrong type", type_names(kind)),
+        Kind::Enum { options } => {
+            let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+            return not_allowed(error, options, "");
         }
-        ValidationErrorKind::MinLength { limit } => {
-            simple("too short", format!("at least {limit} characters"))
-        }
-        ValidationErrorKind::MaxLength { limit } => {
-            simple("too long", format!("at most {limit} characters"))
-        }
-        ValidationErrorKind::MinItems { limit } => {
-            simple("too few items", format!("at least {limit} items"))
-        }
-        ValidationErrorKind::MaxItems { limit } => {
-            simple("too many items", format!("at most {limit} items"))
-        }
-        ValidationErrorKind::UniqueItems => {
-            simple("items are repeated", "every item only once".to_owned())
-        }
-        ValidationErrorKind::Pattern { pattern } => {
-            simple("wrong form", format!("text that matches {pattern}"))
-        }
-        ValidationErrorKind::Format { format } => simple("wrong form", example_of(format)),
-        ValidationErrorKind::BacktrackLimitExceeded { .. } => simple(
+        Kind::Constant { expected_value } => ("wrong value", expected_value.to_string()),
+        Kind::Minimum { limit } => ("too small", format!("at least {limit}")),
+        Kind::Maximum { limit } => ("too large", format!("at most {limit}")),
+        Kind::ExclusiveMinimum { limit } => ("too small", format!("more than {limit}")),
+        Kind::ExclusiveMaximum { limit } => ("too large", format!("less than {limit}")),
+        Kind::MultipleOf { multiple_of } => ("wrong value", format!("a multiple of {multiple_of}")),
+        Kind::MinLength { limit } => ("too short", at_least(*limit, "character")),
+        Kind::MaxLength { limit } => ("too long", at_most(*limit, "character")),
+        Kind::MinItems { limit } => ("too few items", at_least(*limit, "item")),
+        Kind::MaxItems { limit } => ("too many items", at_most(*limit, "item")),
+        Kind::MinProperties { limit } => ("too few names", at_least(*limit, "name")),
+        Kind::MaxProperties { limit } => ("too many names", at_most(*limit, "name")),
+        Kind::UniqueItems => ("items are repeated", "every item only once".to_owned()),
+        Kind::Pattern { pattern } => ("wrong form", format!("text that matches {pattern}")),
+        Kind::Format { format } => ("wrong form", example_of(format)),
+        Kind::OneOfMultipleValid { .. } => (
+            "ambiguous",
+            "a value that fits one alternative only".to_owned(),
+        ),
+        Kind::BacktrackLimitExceeded { .. } => (
             "could not be checked",
             "text on which the pattern ends soon".to_owned(),
         ),
-        _ => Problem {
-            pointer: pointer.clone(),
-            problem: shortened(&error.to_string(), 200),
-            expected: None,
-            got: None,
-            suggestion: None,
-        },
+        Kind::FalseSchema | Kind::Not { .. } => return plain(error, "not allowed"),
+        _ => {
+            let problem = shortened(&error.to_string(), NAME_LENGTH);
+            return Problem {
+                got: None,
+                ..plain(error, &problem)
+            };
+        }
     };
-    problems.push(problem);
+    Problem {
+        expected: Some(expected),
+        ..plain(error, problem)
+    }
 }
 
-fn missing(root: &Value, pointer: &str, property: &Value) -> Problem {
-    let name = property.as_str().unwrap_or_default();
-    let expected = schema_at(root, pointer)
-        .and_then(|schema| schema.get("properties")?.get(name))
-        .map(|property| expectation(resolve(root, property)));
+/// A problem that says what was sent, but not what was expected.
+pub(super) fn plain(error: &ValidationError<'_>, problem: &str) -> Problem {
     Problem {
-        pointer: format!("{pointer}/{}", escape(name)),
-        problem: "missing required argument".to_owned(),
+        pointer: error.instance_path().as_str().to_owned(),
+        problem: problem.to_owned(),
+        expected: None,
+        got: Some(shown(error.instance())),
+        suggestion: None,
+    }
+}
+
+/// A value that is none of the allowed ones; `or` is what else is allowed.
+pub(super) fn not_allowed(error: &ValidationError<'_>, options: &[Value], or: &str) -> Problem {
+    let got = error.instance().as_str();
+    let suggestion = got.and_then(|got| closest(got, options.iter().filter_map(Value::as_str)));
+    let expected = Some(one_of(options) + or);
+    Problem {
+        suggestion,
         expected,
+        ..plain(error, "not one of the allowed values")
+    }
+}
+
+fn at_least(limit: u64, what: &str) -> String {
+    format!(
+        "at least {limit} {what}{}",
+        if limit == 1 { "" } else { "s" }
+    )
+}
+
+fn at_most(limit: u64, what: &str) -> String {
+    format!(
+        "at most {limit} {what}{}",
+        if limit == 1 { "" } else { "s" }
+    )
+}
+
+fn missing(root: &Value, error: &ValidationError<'_>, property: &Value) -> Problem {
+    let name = property.as_str().unwrap_or_default();
+    let of = schema_of(root, error).and_then(|schema| schema.get("properties")?.get(name));
+    Problem {
+        pointer: format!("{}/{}", error.instance_path().as_str(), escape(name)),
+        problem: "missing required argument".to_owned(),
+        expected: of.map(|of| expectation(resolve(root, of))),
         got: None,
         suggestion: None,
     }
 }
 
-fn unknown(root: &Value, pointer: &str, name: &str) -> Problem {
-    let properties =
-        schema_at(root, pointer).and_then(|schema| schema.get("properties")?.as_object());
-    let known: Vec<&str> = properties
+fn known_names<'s>(root: &'s Value, error: &ValidationError<'_>) -> Vec<&'s str> {
+    let schema = schema_of(root, error);
+    let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
+    properties
         .into_iter()
-        .flat_map(|map| map.keys().map(String::as_str))
-        .collect();
+        .flat_map(|names| names.keys().map(String::as_str))
+        .collect()
+}
+
+fn unknown(pointer: &str, name: &str, known: &[&str]) -> Problem {
     let allowed = if known.is_empty() {
         "none".to_owned()
     } else {
@@ -200,64 +282,38 @@ fn unknown(root: &Value, pointer: &str, name: &str) -> Problem {
     Problem {
         pointer: format!("{pointer}/{}", escape(name)),
         problem: UNKNOWN.to_owned(),
-        expected: Some(allowed),
+        expected: Some(shortened(&allowed, 1000)),
         got: None,
         suggestion: closest(name, known.iter().copied()),
     }
 }
 
-/// Of a union that no branch of fits, the branch that was meant is the one that got furthest.
-fn nearest_branch(
-    root: &Value,
-    branches: &[Vec<ValidationError<'static>>],
-    problems: &mut Vec<Problem>,
-) {
-    let depth = |branch: &Vec<ValidationError<'_>>| {
-        branch
-            .iter()
-            .map(|error| error.instance_path().as_str().matches('/').count())
-            .max()
-    };
-    let wrong_type = |branch: &Vec<ValidationError<'_>>| {
-        branch
-            .iter()
-            .filter(|error| matches!(error.kind(), ValidationErrorKind::Type { .. }))
-            .count()
-    };
-    let nearest = branches.iter().max_by_key(|branch| {
-        (
-            depth(branch),
-            std::cmp::Reverse(wrong_type(branch)),
-            std::cmp::Reverse(branch.len()),
-        )
-    });
-    for error in nearest.into_iter().flatten() {
-        describe(root, error, problems);
-    }
+/// The schema whose keyword an error is of: where it stands, else by the place of the value.
+fn schema_of<'s>(root: &'s Value, error: &ValidationError<'_>) -> Option<&'s Value> {
+    let path = error.schema_path().as_str();
+    let stands = path
+        .rsplit_once('/')
+        .and_then(|(schema, _)| root.pointer(schema));
+    let has_names = |schema: &&Value| schema.get("properties").is_some();
+    stands
+        .filter(has_names)
+        .or_else(|| schema_at(root, error.instance_path().as_str()))
 }
 
 /// The schema of the value at a pointer into the arguments.
 fn schema_at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
     let mut schema = resolve(root, root);
     for step in pointer.split('/').skip(1) {
-        let name = step.replace("~1", "/").replace("~0", "~");
-        let property = schema
-            .get("properties")
-            .and_then(|properties| properties.get(&name));
-        let tuple = || schema.get("prefixItems")?.get(name.parse::<usize>().ok()?);
-        let rest = || {
-            schema
-                .get("items")
-                .or_else(|| schema.get("additionalProperties"))
-        };
-        schema = resolve(root, property.or_else(tuple).or_else(rest)?);
+        let name = unescape(step);
+        let index = || item(schema, name.parse().ok()?);
+        schema = resolve(root, property(schema, &name).or_else(index)?);
     }
     Some(schema)
 }
 
 /// What a schema expects, in a few words.
 fn expectation(schema: &Value) -> String {
-    if let Some(options) = schema.get("enum") {
+    if let Some(options) = schema.get("enum").and_then(Value::as_array) {
         return one_of(options);
     }
     let kinds = types(schema).join(" or ");
@@ -268,17 +324,13 @@ fn expectation(schema: &Value) -> String {
     }
 }
 
-fn one_of(options: &Value) -> String {
-    let texts: Vec<String> = options
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(ToString::to_string)
-        .collect();
+fn one_of(options: &[Value]) -> String {
+    let texts: Vec<String> = options.iter().map(ToString::to_string).collect();
     format!("one of {}", shortened(&texts.join(", "), 300))
 }
 
-fn type_names(kind: &TypeKind) -> String {
+/// The names of types as a message spells them.
+pub(super) fn type_names(kind: &TypeKind) -> String {
     match kind {
         TypeKind::Single(kind) => kind.to_string(),
         TypeKind::Multiple(kinds) => kinds
@@ -301,13 +353,13 @@ fn example_of(format: &str) -> String {
         "ipv4" => "192.0.2.1",
         "ipv6" => "2001:db8::1",
         "hostname" => "example.com",
-        other => return format!("a {other}"),
+        other => return format!("text of the form {other}"),
     };
-    format!("a {format} such as {example}")
+    format!("{format}, such as {example}")
 }
 
 /// A value as it is quoted in a message: JSON, cut.
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     let kind = match value {
         Value::Null => return "null".to_owned(),
         Value::Bool(_) => "boolean",
@@ -321,6 +373,9 @@ fn shown(value: &Value) -> String {
 
 /// The known name that is close enough to be meant.
 pub fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+    if name.len() > NAME_LENGTH {
+        return None;
+    }
     let plain = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
     let wanted = plain(name);
     known
@@ -328,4 +383,60 @@ pub fn closest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<S
         .filter(|(likeness, _)| *likeness >= 0.8)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, candidate)| candidate.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_with_a_line_feed_stays_on_its_line() {
+        let problem = unknown("/a", "b\n  - /c: missing", &["d"]);
+        assert_eq!(problem.pointer, "/a/b\n  - ~1c: missing");
+        assert_eq!(
+            problem.line(),
+            "/a/b\\n  - ~1c: missing: unknown argument (allowed: d)"
+        );
+    }
+
+    #[test]
+    fn long_names_and_values_are_cut() {
+        let line = unknown("", &"x".repeat(100_000), &["x"]).line();
+        let expected = format!("/{}…: unknown argument (allowed: x)", "x".repeat(199));
+        assert_eq!(line, expected);
+        assert_eq!(
+            shown(&"y".repeat(100_000).into()),
+            format!("string \"{}…", "y".repeat(79))
+        );
+    }
+
+    #[test]
+    fn r8_problems_beyond_the_listed_ones_are_counted() {
+        let mut problems = Problems::default();
+        let known = [];
+        (0..250).for_each(|number| problems.push(unknown("", &number.to_string(), &known)));
+        let text = problems.report("t", &Value::Null);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 1 + 100 + 1 + 3);
+        assert_eq!(lines[100], "  - /99: unknown argument (allowed: none)");
+        assert_eq!(lines[101], "  - and 150 more");
+    }
+
+    #[test]
+    fn closest_name_ignores_case_and_separators() {
+        let check = |name, expected: Option<&str>| {
+            let known = ["getWeather", "get_time", "listTools"];
+            assert_eq!(
+                closest(name, known.into_iter()).as_deref(),
+                expected,
+                "{name}"
+            );
+        };
+        check("get_weather", Some("getWeather"));
+        check("GETTIME", Some("get_time"));
+        check("list-tool", Some("listTools"));
+        check("brew_coffee", None);
+        check("", None);
+        check(&"getWeather".repeat(100_000), None);
+    }
 }

@@ -1,17 +1,16 @@
 //! The compiled schema of a tool's arguments: coercion, validation, defaults, in this order (R32).
 //!
-//! Compiled once when a tool is published. No reference leaves the document, formats are
-//! asserted, and no pattern can run for longer than a fixed number of steps.
+//! Compiled once when a tool is published. How a schema is compiled is in [`super::compile`].
 
 use std::fmt;
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::Validator;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::coerce::{self, Walk};
-use super::problem::{self, Problem};
-use crate::limits;
+use super::coerce::{Extent, Walk};
+use super::problem::{self, Problems};
+use super::{compile, defaults, shape};
 
 /// What was changed in the arguments, and where (R10).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,37 +41,35 @@ pub struct ArgumentSchema {
     /// Whether valid arguments still need a look: floats to integers.
     has_integers: bool,
     has_defaults: bool,
+    /// Whether arguments with defaults filled in need another look.
+    defaults_are_safe: bool,
+}
+
+/// Arguments that the tool may get.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// The arguments.
+    pub arguments: Value,
+    /// What was changed in those that were sent; defaults are not listed.
+    pub changes: Vec<Change>,
 }
 
 impl ArgumentSchema {
     /// Compiles the schema.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
-        if schema.get("type").and_then(Value::as_str) != Some("object") {
-            return Err(SchemaError {
-                pointer: "/type".to_owned(),
-                reason: "expected \"object\", since arguments are named".to_owned(),
-            });
-        }
-        let patterns = PatternOptions::fancy_regex().backtrack_limit(limits::PATTERN_STEPS);
-        let validator = jsonschema::options()
-            .offline()
-            .should_validate_formats(true)
-            .with_pattern_options(patterns)
-            .build(schema)
-            .map_err(|error| SchemaError {
-                pointer: error.instance_path().to_string(),
-                reason: error.to_string(),
-            })?;
+        let (schema, validator) = compile::compile(schema)?;
+        let has_defaults = shape::mentions(&schema, "default", |_| true);
         Ok(Self {
-            validator,
-            has_integers: coerce::mentions(schema, "type", |kind| {
+            has_integers: shape::mentions(&schema, "type", |kind| {
                 kind == "integer"
                     || kind
                         .as_array()
                         .is_some_and(|kinds| kinds.contains(&"integer".into()))
             }),
-            has_defaults: coerce::mentions(schema, "default", |_| true),
-            schema: schema.clone(),
+            has_defaults,
+            defaults_are_safe: has_defaults && defaults::are_safe(&schema),
+            schema,
+            validator,
         })
     }
 
@@ -80,32 +77,52 @@ impl ArgumentSchema {
     /// numbers whose digits matter.
     ///
     /// # Errors
-    /// Every problem at once, in the order of the arguments.
-    pub fn check(
-        &self,
-        arguments: &mut Value,
-        text: Option<&str>,
-    ) -> Result<Vec<Change>, Vec<Problem>> {
+    /// Every problem at once.
+    pub fn check(&self, sent: &Value, text: Option<&str>) -> Result<Checked, Problems> {
+        let mut arguments = sent.clone();
         let mut changes = Vec::new();
-        let valid = self.validator.is_valid(arguments);
+        let valid = self.validator.is_valid(&arguments);
         if !valid || self.has_integers {
-            Walk::new(&self.schema, text, &mut changes).coerce(arguments);
-        }
-        if !valid {
-            let problems = problem::collect(&self.schema, &self.validator, arguments);
+            let extent = if valid {
+                Extent::Valid
+            } else {
+                Extent::Invalid
+            };
+            let (changed, too_large) = Walk::new(&self.schema, text, extent).coerce(&mut arguments);
+            let mut problems = match extent {
+                Extent::Valid => Problems::default(),
+                Extent::Invalid => problem::collect(&self.schema, &self.validator, &arguments),
+            };
+            for problem in too_large {
+                if problems
+                    .listed
+                    .iter()
+                    .all(|told| told.pointer != problem.pointer)
+                {
+                    problems.push(problem);
+                }
+            }
             if !problems.is_empty() {
                 return Err(problems);
             }
+            changes = changed;
         }
         if self.has_defaults {
-            coerce::fill_defaults(&self.schema, arguments);
+            self.fill_defaults(&mut arguments);
         }
-        Ok(changes)
+        Ok(Checked { arguments, changes })
     }
 
-    /// The schema itself.
-    pub fn schema(&self) -> &Value {
-        &self.schema
+    /// Fills defaults in, unless the arguments would no longer be valid with them.
+    fn fill_defaults(&self, arguments: &mut Value) {
+        if self.defaults_are_safe {
+            defaults::fill(&self.schema, arguments);
+            return;
+        }
+        let mut filled = arguments.clone();
+        if defaults::fill(&self.schema, &mut filled) && self.validator.is_valid(&filled) {
+            *arguments = filled;
+        }
     }
 }
 
@@ -116,3 +133,6 @@ impl fmt::Debug for ArgumentSchema {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

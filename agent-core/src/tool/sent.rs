@@ -30,12 +30,19 @@ enum Tree {
 
 impl<'a> Sent<'a> {
     pub(super) fn new(text: Option<&'a str>) -> Self {
-        Self { text, tree: OnceCell::new() }
+        Self {
+            text,
+            tree: OnceCell::new(),
+        }
     }
 
     /// The digits of the number at a pointer.
     pub(super) fn digits(&self, pointer: &str) -> Option<&str> {
-        let read = || serde_json::from_str(self.text?).ok().map(|raw| Tree::read(raw, 0));
+        let read = || {
+            serde_json::from_str(self.text?)
+                .ok()
+                .map(|raw| Tree::read(raw, 0))
+        };
         let mut tree = self.tree.get_or_init(read).as_ref()?;
         for step in pointer.split('/').skip(1) {
             tree = match tree {
@@ -62,12 +69,19 @@ impl Tree {
             Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(text)
                 .map(|items| Self::Items(items.into_iter().map(below).collect())),
             Some(b'{') => serde_json::from_str::<HashMap<String, &RawValue>>(text).map(|values| {
-                Self::Named(values.into_iter().map(|(name, raw)| (name, below(raw))).collect())
+                Self::Named(
+                    values
+                        .into_iter()
+                        .map(|(name, raw)| (name, below(raw)))
+                        .collect(),
+                )
             }),
             // An array or object that was encoded once more is taken for what it holds.
             Some(b'"') => serde_json::from_str::<String>(text).map(|inner| {
                 let holds = inner.trim_start().starts_with(['[', '{']);
-                let raw = holds.then(|| serde_json::from_str::<&RawValue>(&inner).ok()).flatten();
+                let raw = holds
+                    .then(|| serde_json::from_str::<&RawValue>(&inner).ok())
+                    .flatten();
                 raw.map_or(Self::Other, below)
             }),
             Some(b'-' | b'0'..=b'9') => Ok(Self::Number(text.to_owned())),
@@ -79,7 +93,9 @@ impl Tree {
 
 /// The integer that a number's digits say exactly, where a 64-bit type can hold it: `5.0`, `1e3`.
 pub(super) fn exact_integer(digits: &str) -> Option<Number> {
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
+    let (sign, digits) = digits
+        .strip_prefix('-')
+        .map_or(("", digits), |rest| ("-", rest));
     let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let all = format!("{whole}{fraction}");
@@ -91,9 +107,14 @@ pub(super) fn exact_integer(digits: &str) -> Option<Number> {
         return Some(0.into());
     }
     // No 64-bit integer has more than 20 digits.
-    let zeros = usize::try_from(shift).ok().filter(|zeros| significant.len() + zeros <= 20)?;
+    let zeros = usize::try_from(shift)
+        .ok()
+        .filter(|zeros| significant.len() + zeros <= 20)?;
     let text = format!("{sign}{significant}{}", "0".repeat(zeros));
-    text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok()
+    text.parse::<i64>()
+        .map(Number::from)
+        .or_else(|_| text.parse::<u64>().map(Number::from))
+        .ok()
 }
 
 #[cfg(test)]
@@ -102,7 +123,8 @@ mod tests {
 
     #[test]
     fn digits_are_found_at_their_pointer() {
-        let text = r#" {"a/b": [1.10, {"~": 1234567890123456789012345}], "t": "[[2.50]]", "s": "5"} "#;
+        let text =
+            r#" {"a/b": [1.10, {"~": 1234567890123456789012345}], "t": "[[2.50]]", "s": "5"} "#;
         let sent = Sent::new(Some(text));
         let check = |pointer, expected| assert_eq!(sent.digits(pointer), expected, "{pointer}");
         check("/a~1b/0", Some("1.10"));
@@ -117,12 +139,18 @@ mod tests {
 
     #[test]
     fn repeated_name_means_its_last_value_as_in_the_arguments() {
-        assert_eq!(Sent::new(Some(r#"{"a": 1.0, "a": 2.0}"#)).digits("/a"), Some("2.0"));
+        assert_eq!(
+            Sent::new(Some(r#"{"a": 1.0, "a": 2.0}"#)).digits("/a"),
+            Some("2.0")
+        );
     }
 
     #[test]
     fn nesting_without_end_is_not_followed() {
-        let deep = format!("{{\"a\": {:?}}}", "[".repeat(500_000) + &"]".repeat(500_000));
+        let deep = format!(
+            "{{\"a\": {:?}}}",
+            "[".repeat(500_000) + &"]".repeat(500_000)
+        );
         assert_eq!(Sent::new(Some(&deep)).digits("/a/0"), None);
     }
 

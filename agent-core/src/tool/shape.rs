@@ -9,7 +9,11 @@ use serde_json::Value;
 const LAYERS: usize = 32;
 
 /// Whether a keyword with a fitting value stands anywhere in the schema.
-pub(super) fn mentions(schema: &Value, keyword: &str, fits: impl Fn(&Value) -> bool + Copy) -> bool {
+pub(super) fn mentions(
+    schema: &Value,
+    keyword: &str,
+    fits: impl Fn(&Value) -> bool + Copy,
+) -> bool {
     match schema {
         Value::Object(keywords) => keywords
             .iter()
@@ -22,7 +26,11 @@ pub(super) fn mentions(schema: &Value, keyword: &str, fits: impl Fn(&Value) -> b
 /// The schema that really describes a value: references followed, `X or null` taken as `X`.
 pub(super) fn resolve<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
     for _ in 0..LAYERS {
-        let next = if schema.get("$ref").is_some() { target(root, schema) } else { non_null_branch(schema) };
+        let next = if schema.get("$ref").is_some() {
+            target(root, schema)
+        } else {
+            non_null_branch(schema)
+        };
         match next {
             Some(next) => schema = next,
             None => break,
@@ -38,7 +46,10 @@ fn target<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Value> {
 }
 
 fn branches(schema: &Value) -> Option<&[Value]> {
-    let branches = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
+    let branches = schema
+        .get("anyOf")
+        .or_else(|| schema.get("oneOf"))?
+        .as_array()?;
     Some(branches.as_slice())
 }
 
@@ -65,7 +76,9 @@ pub(super) fn allows_null(root: &Value, schema: &Value) -> bool {
 }
 
 fn null_fits(root: &Value, schema: &Value, layers: usize) -> bool {
-    let Some(layers) = layers.checked_sub(1) else { return true };
+    let Some(layers) = layers.checked_sub(1) else {
+        return true;
+    };
     let fits = |part: &Value| null_fits(root, part, layers);
     let listed = schema.get("enum").and_then(Value::as_array);
     let parts = schema.get("allOf").and_then(Value::as_array);
@@ -81,10 +94,14 @@ fn null_fits(root: &Value, schema: &Value, layers: usize) -> bool {
 
 /// The schema of an object's value of this name.
 pub(super) fn property<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
-    let named = schema.get("properties").and_then(|properties| properties.get(name));
+    let named = schema
+        .get("properties")
+        .and_then(|properties| properties.get(name));
     // Whether a pattern covers the name is not decided here, so nothing is said of it.
     let rest = || match schema.get("patternProperties") {
-        None => schema.get("additionalProperties").filter(|rest| rest.is_object()),
+        None => schema
+            .get("additionalProperties")
+            .filter(|rest| rest.is_object()),
         Some(_) => None,
     };
     named.or_else(rest)
@@ -92,7 +109,10 @@ pub(super) fn property<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
 
 /// The schema of an array's item.
 pub(super) fn item(schema: &Value, index: usize) -> Option<&Value> {
-    match (schema.get("prefixItems").and_then(Value::as_array), schema.get("items")) {
+    match (
+        schema.get("prefixItems").and_then(Value::as_array),
+        schema.get("items"),
+    ) {
         (None, Some(Value::Array(tuple))) => tuple.get(index),
         (Some(tuple), rest) => tuple.get(index).or(rest),
         (None, rest) => rest,
@@ -101,7 +121,11 @@ pub(super) fn item(schema: &Value, index: usize) -> Option<&Value> {
 
 /// The parts that all describe the same value.
 pub(super) fn all_of(schema: &Value) -> impl Iterator<Item = &Value> {
-    schema.get("allOf").and_then(Value::as_array).into_iter().flatten()
+    schema
+        .get("allOf")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
 }
 
 /// A name as a step of a JSON pointer.

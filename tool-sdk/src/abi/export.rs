@@ -169,7 +169,7 @@ extern "C" fn panic_on_purpose() -> Reply {
 extern "C" fn retire(deadline_ms: u64) {
     #[cfg(feature = "async")]
     log_panic("retire", || {
-        crate::runtime::retire(Duration::from_millis(deadline_ms))
+        crate::runtime::retire(Duration::from_millis(deadline_ms));
     });
     #[cfg(not(feature = "async"))]
     let _ = Duration::from_millis(deadline_ms);

@@ -1,5 +1,5 @@
 use super::*;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 struct Folder(tempfile::TempDir);
 
@@ -35,7 +35,7 @@ impl Folder {
 
 /// A snapshot that was taken long after its files were written.
 fn settled(mut snapshot: Snapshot) -> Snapshot {
-    snapshot.taken += 10 * COARSE_TICK;
+    snapshot.taken += 10 * crate::fingerprint::COARSE_TICK;
     snapshot
 }
 

@@ -2,7 +2,7 @@
 //! are measured in turn, so that a machine whose speed drifts hits both alike.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agent_core::build::{Builder, BuilderOptions, Profile};
 use agent_core::event::Emitter;
@@ -10,7 +10,7 @@ use agent_core::registry::{Registry, RegistryOptions};
 use fs_err as fs;
 
 /// The repository.
-pub fn repository() -> PathBuf {
+pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("the package lies in it")
@@ -18,25 +18,25 @@ pub fn repository() -> PathBuf {
 }
 
 /// A project of plugins in a temporary folder.
-pub struct Project {
+pub(crate) struct Project {
     folder: tempfile::TempDir,
 }
 
 impl Project {
     /// A project without plugins.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("there is a temporary folder");
         fs::create_dir(folder.path().join("plugins")).expect("writable");
         Self { folder }
     }
 
     /// Its folder.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Writes a plugin crate.
-    pub fn plugin(&self, name: &str, source: &str) {
+    pub(crate) fn plugin(&self, name: &str, source: &str) {
         let sdk = repository().join("tool-sdk");
         let lock = fs::read_to_string(sdk.join("template/Cargo.lock")).expect("a template lock");
         let lock = lock.replace("name = \"template\"", &format!("name = {name:?}"));
@@ -55,7 +55,7 @@ impl Project {
     }
 
     /// A registry that builds with this profile. All benches share a target directory.
-    pub fn registry(&self, profile: Profile, events: Emitter) -> Registry {
+    pub(crate) fn registry(&self, profile: Profile, events: Emitter) -> Registry {
         let (plugins, state) = (self.path().join("plugins"), self.path().join("state"));
         let target = repository().join("target/toolsmith-bench");
         let mut options = BuilderOptions::new(plugins.clone(), state.clone(), target);
@@ -66,7 +66,7 @@ impl Project {
 }
 
 /// Writes a crate that builds a cdylib.
-pub fn write_crate(folder: &Path, name: &str, dependencies: &str, source: &str) {
+pub(crate) fn write_crate(folder: &Path, name: &str, dependencies: &str, source: &str) {
     fs::create_dir_all(folder.join("src")).expect("writable");
     let manifest = format!(
         "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
@@ -77,7 +77,13 @@ pub fn write_crate(folder: &Path, name: &str, dependencies: &str, source: &str) 
 }
 
 /// Prints a row: what was measured, its limit, and the ratio against the goal.
-pub fn report(row: &str, what: &str, ours: &mut [Duration], limit: &mut [Duration], goal: f64) {
+pub(crate) fn report(
+    row: &str,
+    what: &str,
+    ours: &mut [Duration],
+    limit: &mut [Duration],
+    goal: f64,
+) {
     let (ours, limit) = (median(ours), median(limit));
     let ratio = ours.as_secs_f64() / limit.as_secs_f64();
     let verdict = if ratio <= goal { "met" } else { "MISSED" };
@@ -88,16 +94,7 @@ pub fn report(row: &str, what: &str, ours: &mut [Duration], limit: &mut [Duratio
 }
 
 /// The median.
-pub fn median(times: &mut [Duration]) -> Duration {
+pub(crate) fn median(times: &mut [Duration]) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
-}
-
-/// How long one of `count` runs takes.
-pub fn each(count: u32, mut run: impl FnMut()) -> Duration {
-    let begin = Instant::now();
-    for _ in 0..count {
-        run();
-    }
-    begin.elapsed() / count
 }
