@@ -13,6 +13,7 @@
 mod apply;
 mod plan;
 pub mod scan;
+mod status;
 pub mod table;
 mod watch;
 
@@ -29,8 +30,8 @@ use crate::ids::PluginName;
 use crate::plugin::{PluginError, Store, ToolPool};
 use crate::tool::HostTool;
 
-pub use apply::{PluginState, PluginStatus};
 pub use scan::{Found, Index};
+pub use status::{PluginState, PluginStatus};
 pub use table::{Conflict, Table, ToolEntry};
 pub use watch::Watch;
 
@@ -100,7 +101,7 @@ struct Inner {
     /// Read by every call, swapped by reloads.
     table: ArcSwap<Table>,
     /// Read by `list`, swapped by reloads.
-    statuses: ArcSwap<Vec<apply::Status>>,
+    statuses: ArcSwap<Vec<status::Status>>,
     /// Rises with every event of the file system, so that a running build can be overtaken.
     events_seen: tokio::sync::watch::Sender<u64>,
     /// Held while a reload runs, builds included; never by a call.
@@ -139,7 +140,7 @@ impl Registry {
             .statuses
             .load()
             .iter()
-            .map(apply::Status::show)
+            .map(status::Status::show)
             .collect()
     }
 

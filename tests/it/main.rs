@@ -1,9 +1,16 @@
 //! Tests of the whole product, from outside: through the command, through the library, through
 //! real files that change.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail the test"
+)]
 
 mod bad_files;
 mod calls;
+mod host;
 mod panics;
+mod pipeline;
 mod plugins;
 mod reload;
 mod standalone;

@@ -21,11 +21,11 @@ async fn blocking_async_tools_do_not_delay_other_time_limits() {
     let project = Project::new();
     project.plugin(
         "blocker",
-        r#"
+        r"
         /// Blocks its plugin's runtime.
         #[tool]
         async fn block() { std::thread::sleep(std::time::Duration::from_secs(2)) }
-        "#,
+        ",
     );
     project.plugin(
         "waiter",

@@ -3,6 +3,11 @@
 //! All projects build in one target directory, so that dependencies are compiled once. Libraries
 //! of equally named crates would overwrite each other there, so every crate's name is unique:
 //! [`Project::crate_name`] makes it so.
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a test that can't be set up has failed"
+)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -22,7 +27,7 @@ use fs_err as fs;
 use serde_json::Value;
 
 /// How long a test waits for something that should happen.
-pub const DEADLINE: Duration = Duration::from_secs(300);
+pub const DEADLINE: Duration = Duration::from_mins(5);
 
 /// The repository.
 pub fn repository() -> PathBuf {
@@ -146,11 +151,8 @@ impl Project {
 
     /// Runs the command to its end.
     pub fn run(&self, arguments: &[&str]) -> Ran {
-        Ran::of(
-            self.command(arguments)
-                .output()
-                .expect("the command starts"),
-        )
+        let output = self.command(arguments).output();
+        Ran::of(&output.expect("the command starts"))
     }
 
     /// Starts `toolsmith dev` with JSON answers on a pipe.
@@ -195,7 +197,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn of(output: Output) -> Self {
+    fn of(output: &Output) -> Self {
         Self {
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

@@ -101,7 +101,7 @@ impl Session {
         let bar = Bar::new(!global.quiet && std::io::stderr().is_terminal());
         let quiet = global.quiet;
         let events = Emitter::new(vec![Box::new(move |event: &Arc<Event>| {
-            report(event, quiet)
+            report(event, quiet);
         })]);
         let options = RegistryOptions { plugins, state };
         let registry =

@@ -311,12 +311,12 @@ impl PluginTool {
     fn run_inline(&self, invocation: Invocation<'_>) -> Result<ToolResult, ToolError> {
         let started = Instant::now();
         let reply = self.module.call()(self.index, invocation);
-        let took = started.elapsed();
-        if took > limits::INLINE_BUDGET {
+        let elapsed = started.elapsed();
+        if elapsed > limits::INLINE_BUDGET {
             self.inline.store(false, Ordering::Relaxed);
-            let (plugin, tool) = (self.plugin.as_str(), self.spec.name.as_str());
             tracing::warn!(
-                target: "plugin", plugin, tool, took = ?took, limit = ?limits::INLINE_BUDGET,
+                target: "plugin", plugin = self.plugin.as_str(), tool = self.spec.name.as_str(),
+                ?elapsed, limit = ?limits::INLINE_BUDGET,
                 "an inline tool held its caller too long and runs on the pool from now on"
             );
         }

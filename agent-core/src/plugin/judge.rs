@@ -47,7 +47,7 @@ pub fn judge(bytes: &[u8]) -> Result<Judgement, PluginError> {
     }
     let mut markers: Vec<String> = file
         .dynamic_symbols()
-        .filter(|symbol| symbol.is_definition())
+        .filter(ObjectSymbol::is_definition)
         .filter_map(|symbol| {
             symbol
                 .name()

@@ -4,6 +4,7 @@
 //! world and takes no lock.
 
 use std::collections::HashMap;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use crate::ids::{GenerationNumber, PluginName};
@@ -143,8 +144,8 @@ impl ToolEntry {
     }
 }
 
-impl std::fmt::Debug for ToolEntry {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for ToolEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolEntry")
             .field("name", &self.spec().name)
             .field("generation", &self.generation)
@@ -211,11 +212,11 @@ impl Table {
         let names = || self.entries.iter().map(|entry| entry.spec().name.as_str());
         let mut text = format!("Tool {name} not found");
         if let Some(close) = closest(name, names()) {
-            text.push_str(&format!("\nDid you mean {close:?}?"));
+            _ = write!(text, "\nDid you mean {close:?}?");
         }
         let shown: Vec<&str> = names().take(NAMES_SHOWN).collect();
         if !shown.is_empty() {
-            text.push_str(&format!("\nAvailable tools: {}", shown.join(", ")));
+            _ = write!(text, "\nAvailable tools: {}", shown.join(", "));
         }
         text
     }

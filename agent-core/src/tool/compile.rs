@@ -108,8 +108,7 @@ fn bound_patterns(schema: &mut Value, pointer: &str) -> Result<(), SchemaError> 
             let unfit = names.and_then(|names| names.keys().find(|pattern| looks_around(pattern)));
             if let Some(pattern) = unfit {
                 let pointer = format!("{pointer}/patternProperties/{}", escape(pattern));
-                let reason =
-                    "a pattern of names must do without look-around and back-references";
+                let reason = "a pattern of names must do without look-around and back-references";
                 return Err(refused(&pointer, reason));
             }
             let pattern = keywords.get("pattern").and_then(Value::as_str);

@@ -1,0 +1,241 @@
+//! One plugin that is known: what of it serves, what failed, and how a new library takes over.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::super::Inner;
+use super::super::scan::Found;
+use super::super::status::PluginState;
+use super::super::table::ToolEntry;
+use super::blocking;
+use super::report::{BuildOutcome, Reporter, short_reason};
+use crate::build::{BuildError, BuildProgress, CrateManifest};
+use crate::ids::{ContentHash, GenerationNumber, PluginName};
+use crate::plugin::bridge::load_plugin;
+use crate::plugin::store::StoredLibrary;
+use crate::plugin::{Generation, LibrarySource, PluginError};
+use crate::tool::{Isolation, Origin};
+
+/// One plugin that is known.
+#[derive(Debug)]
+pub(super) struct Plugin {
+    pub(super) path: PathBuf,
+    pub(super) state: PluginState,
+    pub(super) reason: Option<String>,
+    /// What is known of the content that failed, so that it is not tried again.
+    pub(super) failed_content: Option<String>,
+    pub(super) current: Option<Current>,
+    /// Number of the newest generation.
+    pub(super) number: GenerationNumber,
+    /// How many of its libraries are mapped, retired ones included.
+    pub(super) images: usize,
+    /// Files whose change concerns the plugin.
+    pub(super) inputs: Vec<PathBuf>,
+}
+
+/// The generation that serves.
+#[derive(Debug)]
+pub(super) struct Current {
+    pub(super) generation: Arc<Generation>,
+    pub(super) entries: Vec<Arc<ToolEntry>>,
+}
+
+/// What became of a library that was taken over.
+pub(super) enum TakenOver {
+    /// It serves already, or is known not to.
+    Nothing,
+    /// It serves now, instead of this one.
+    Replaced(Option<Current>),
+}
+
+/// Why a plugin's newest content does not serve.
+pub(super) struct Failure {
+    pub(super) reason: String,
+    /// Stands for the content, so that the same is not tried and reported again (R29).
+    pub(super) content: String,
+    /// Whether an event of its own has told it.
+    pub(super) reported: bool,
+}
+
+impl Failure {
+    fn quiet(reason: String, content: String) -> Self {
+        Self {
+            reason,
+            content,
+            reported: false,
+        }
+    }
+}
+
+impl Plugin {
+    pub(super) fn new(found: &Found) -> Self {
+        Self {
+            path: found.path().to_owned(),
+            state: PluginState::Building,
+            reason: None,
+            failed_content: None,
+            current: None,
+            number: GenerationNumber::default(),
+            images: 0,
+            inputs: Vec::new(),
+        }
+    }
+
+    /// The crate's library; `None` when there is nothing to do.
+    pub(super) async fn build(
+        &mut self,
+        registry: &Inner,
+        name: &PluginName,
+        manifest: &CrateManifest,
+        progress: &dyn BuildProgress,
+    ) -> Result<Option<LibrarySource>, Failure> {
+        let library = |path| LibrarySource {
+            path,
+            package: Some(manifest.package.clone()),
+        };
+        let Some(builder) = &registry.builder else {
+            let found = registry.built_before(manifest);
+            let reason = || "not built yet, and building is switched off".to_owned();
+            return found
+                .map(|path| Some(library(path)))
+                .ok_or_else(|| Failure::quiet(reason(), String::new()))
+                .or_else(|failure| self.unless_known(failure));
+        };
+        loop {
+            let content = builder.inputs_hash(manifest).await;
+            if content.is_some() && content == self.failed_content {
+                return Ok(None);
+            }
+            let reporter = Reporter::new(registry, name, progress);
+            self.state = PluginState::Building;
+            let never = CancellationToken::new();
+            let built = tokio::select! {
+                biased;
+                built = builder.ensure(manifest, &reporter, &never) => built,
+                // Newest wins: dropping the build's future ends cargo with all it has started.
+                () = registry.edited(builder, manifest, content.as_ref()) => {
+                    reporter.ended(BuildOutcome::Superseded);
+                    continue;
+                }
+            };
+            return match built {
+                Ok(built) => {
+                    reporter.ended(BuildOutcome::Built);
+                    self.inputs = built.inputs;
+                    Ok(Some(library(built.library)))
+                }
+                Err(error) => {
+                    reporter.ended(BuildOutcome::Failed(&error));
+                    // The compiler may have read a file that was saved after the look at it.
+                    let content = match &error {
+                        BuildError::Compile { inputs_hash, .. } => inputs_hash.clone(),
+                        _ => content.unwrap_or_default(),
+                    };
+                    Err(Failure {
+                        reason: short_reason(&error),
+                        content,
+                        reported: true,
+                    })
+                }
+            };
+        }
+    }
+
+    fn unless_known(&self, failure: Failure) -> Result<Option<LibrarySource>, Failure> {
+        if self.failed_content.as_ref() == Some(&failure.content) {
+            Ok(None)
+        } else {
+            Err(failure)
+        }
+    }
+
+    /// Loads the library and makes it the current generation.
+    pub(super) async fn take_over(
+        &mut self,
+        registry: &Inner,
+        name: &PluginName,
+        library: LibrarySource,
+    ) -> Result<TakenOver, Failure> {
+        let store = Arc::clone(&registry.store);
+        let source = library.clone();
+        let stored = match blocking(move || store.admit(&source)).await {
+            Ok(stored) => stored,
+            Err(error) => return self.refused(&error, &library),
+        };
+        let content = stored.hash.to_string();
+        if self.serves(stored.hash) {
+            self.state = PluginState::Live;
+            self.reason = None;
+            self.failed_content = None;
+            return Ok(TakenOver::Nothing);
+        }
+        if self.failed_content.as_ref() == Some(&content) {
+            return Ok(TakenOver::Nothing);
+        }
+        let loaded = self.load(registry, name, &stored, &library).await;
+        let (generation, entries) =
+            loaded.map_err(|error| Failure::quiet(error.to_string(), content))?;
+        self.number = generation.number();
+        self.images += 1;
+        self.state = PluginState::Live;
+        self.reason = None;
+        self.failed_content = None;
+        let current = Current {
+            generation,
+            entries,
+        };
+        Ok(TakenOver::Replaced(self.current.replace(current)))
+    }
+
+    fn serves(&self, hash: ContentHash) -> bool {
+        self.current
+            .as_ref()
+            .is_some_and(|current| current.generation.hash() == hash)
+    }
+
+    /// A file that was not even stored: it has no hash, so its reason stands for its content.
+    fn refused(
+        &mut self,
+        error: &PluginError,
+        library: &LibrarySource,
+    ) -> Result<TakenOver, Failure> {
+        let reason = error.to_string();
+        let content = format!("{}: {reason}", library.path.display());
+        if self.failed_content.as_ref() == Some(&content) {
+            return Ok(TakenOver::Nothing);
+        }
+        Err(Failure::quiet(reason, content))
+    }
+
+    async fn load(
+        &self,
+        registry: &Inner,
+        name: &PluginName,
+        stored: &StoredLibrary,
+        library: &LibrarySource,
+    ) -> Result<(Arc<Generation>, Vec<Arc<ToolEntry>>), PluginError> {
+        let number = GenerationNumber(self.number.0 + 1);
+        let (stored, name, pool) = (stored.clone(), name.clone(), registry.pool.clone());
+        let package = library
+            .package
+            .clone()
+            .unwrap_or_else(|| name.as_str().to_owned());
+        blocking(move || {
+            let loaded = load_plugin(&stored, &name, &package, number, &pool)?;
+            let entries = loaded.tools.into_iter().map(|tool| {
+                let generation = Some(Arc::clone(&loaded.generation));
+                Arc::new(ToolEntry::new(
+                    tool,
+                    Origin::Plugin,
+                    Isolation::InProcess,
+                    generation,
+                ))
+            });
+            let entries = entries.collect();
+            Ok((loaded.generation, entries))
+        })
+        .await
+    }
+}

@@ -1,0 +1,85 @@
+//! How plugins stand, as `list` shows it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::ids::{ContentHash, GenerationNumber, PluginName};
+use crate::plugin::Generation;
+use crate::tool::Isolation;
+
+/// How a plugin stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum PluginState {
+    /// Its crate is being built.
+    Building,
+    /// Its newest content serves.
+    Live,
+    /// Its newest content does not serve; what served before goes on.
+    Failed,
+    /// Another plugin has its name.
+    Conflicted,
+    /// Its content is not tried again.
+    Quarantined,
+}
+
+/// A plugin as `list` shows it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PluginStatus {
+    /// Its name.
+    pub name: PluginName,
+    /// Its file or folder.
+    pub path: PathBuf,
+    /// How it stands.
+    pub state: PluginState,
+    /// Why it does not serve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Number of the generation that serves, 0 if none does.
+    pub generation: GenerationNumber,
+    /// Hash of the library that serves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash: Option<ContentHash>,
+    /// What stands between its code and this process.
+    pub isolation: Isolation,
+    /// What of its isolation the system really enforces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enforced: Option<Vec<String>>,
+    /// How many of its libraries are mapped into this process.
+    pub mapped_images: usize,
+    /// How many calls run on the generation that serves.
+    pub in_flight: u64,
+}
+
+/// What is stored of a plugin's state; counters are read when it is shown.
+#[derive(Debug)]
+pub(super) struct Status {
+    pub(super) name: PluginName,
+    pub(super) path: PathBuf,
+    pub(super) state: PluginState,
+    pub(super) reason: Option<String>,
+    pub(super) generation: Option<Arc<Generation>>,
+    pub(super) mapped_images: usize,
+}
+
+impl Status {
+    pub(super) fn show(&self) -> PluginStatus {
+        let generation = self.generation.as_ref();
+        PluginStatus {
+            name: self.name.clone(),
+            path: self.path.clone(),
+            state: self.state,
+            reason: self.reason.clone(),
+            generation: generation.map_or_else(GenerationNumber::default, |one| one.number()),
+            hash: generation.map(|one| one.hash()),
+            isolation: Isolation::InProcess,
+            enforced: None,
+            mapped_images: self.mapped_images,
+            in_flight: generation.map_or(0, |one| one.in_flight()),
+        }
+    }
+}

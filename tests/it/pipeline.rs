@@ -1,0 +1,981 @@
+//! One call through prepare → execute → finalize: what a tool sees, what comes out, and that it
+//! comes out exactly once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use agent_core::abort::AbortSignal;
+use agent_core::call::{Arguments, Before, CallView, Finalized, Hooks, ToolCall};
+use agent_core::event::EventKind;
+use agent_core::message::{Block, Message, Role};
+use agent_core::tool::{Execution, FunctionTool, ToolCallResult, ToolSpec};
+use serde_json::{Value, json};
+use tool_sdk::{Content, ErrorKind, ToolError, ToolResult};
+
+use super::host::{
+    Host, Log, SHORT, Signal, answering, endless, open_spec, weather, weather_call, weather_spec,
+    within,
+};
+
+/// Checks that a call failed with this kind and text, in every place where it is told.
+#[track_caller]
+fn check_error(finalized: &Finalized, kind: ErrorKind, text: &str) {
+    let Finalized { result, message } = finalized;
+    let error = result.error.as_ref().unwrap();
+    assert_eq!((error.kind, error.message.as_str()), (kind, text));
+    let content = vec![Content::text(text)];
+    assert_eq!(
+        (&result.content, result.is_error, result.terminate),
+        (&content, true, false)
+    );
+    let block = Block::ToolResult {
+        tool_call_id: result.tool_call_id.clone(),
+        tool_name: result.tool_name.clone(),
+        content,
+        is_error: true,
+    };
+    assert_eq!(
+        message,
+        &Message {
+            role: Role::Tool,
+            name: None,
+            content: vec![block]
+        }
+    );
+}
+
+#[tokio::test]
+async fn y3_y4_y5_execute_sees_the_id_and_prepared_arguments() {
+    let log = Log::default();
+    let seen = log.clone();
+    let schema = json!({"type": "object", "properties": {
+        "count": {"type": "integer"}, "unit": {"type": "string", "default": "m"}}});
+    let tool = FunctionTool::new(
+        ToolSpec::new("measure", "Measure.", schema),
+        move |call: Execution<'_>| {
+            seen.add(format!(
+                "{} {} {}",
+                call.call_id,
+                call.arguments,
+                call.abort.is_aborted()
+            ));
+            async { Ok(ToolResult::text("Done!")) }
+        },
+    );
+    let tool = tool.with_prepare(|mut arguments| {
+        let count = arguments["n"].take();
+        Ok(json!({"count": count}))
+    });
+    let host = Host::with(tool).await;
+    for id in ["call_1", "", "toolu_01/ü \n", "call_1"] {
+        let call = ToolCall::new("measure", Arguments::Json(json!({"n": "5"}))).with_id(id);
+        let finalized = host.make(&host.caller(), call).await;
+        assert_eq!(finalized.result.tool_call_id, id);
+        assert_eq!(
+            log.take(),
+            [format!(r#"{id} {{"count":5,"unit":"m"}} false"#)]
+        );
+    }
+}
+
+#[tokio::test]
+async fn y6_signal_cancels_work_that_the_tool_handed_out() {
+    let (started, stopped) = (Signal::default(), Signal::default());
+    let (begin, end) = (started.clone(), stopped.clone());
+    let tool = FunctionTool::new(open_spec("wait"), move |call: Execution<'_>| {
+        let (abort, begin, end) = (call.abort.clone(), begin.clone(), end.clone());
+        tokio::spawn(async move {
+            begin.raise();
+            abort.aborted().await;
+            end.raise();
+        });
+        std::future::pending()
+    });
+    let host = Host::with(tool).await;
+    let caller = host.caller();
+
+    let abort = AbortSignal::new();
+    let signal = abort.clone();
+    let call = tokio::spawn(async move {
+        let call = ToolCall::new("wait", Arguments::Text(String::new()));
+        caller.call(call, &signal).await
+    });
+    started.wait().await;
+    abort.abort();
+    stopped.wait().await;
+    check_error(
+        &within(call).await.unwrap(),
+        ErrorKind::Aborted,
+        "The call was aborted",
+    );
+
+    // The time limit raises it too, for this call alone.
+    let abort = AbortSignal::new();
+    let caller = host.caller().with_timeout(SHORT);
+    let call = ToolCall::new("wait", Arguments::Text(String::new()));
+    let finalized = within(caller.call(call, &abort)).await;
+    check_error(
+        &finalized,
+        ErrorKind::Timeout,
+        "Tool wait did not answer within 20ms",
+    );
+    stopped.wait().await;
+    assert!(!abort.is_aborted());
+}
+
+/// What a tool started in the background goes on when it has answered.
+#[tokio::test]
+async fn signal_of_a_call_that_was_answered_is_not_raised() {
+    let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
+    let tool = FunctionTool::new(open_spec("start"), move |call: Execution<'_>| {
+        sender.try_send(call.abort.clone()).unwrap();
+        async { Ok(ToolResult::text("started")) }
+    });
+    let host = Host::with(tool).await;
+    host.call("start", "").await;
+    assert!(!receiver.recv().await.unwrap().is_aborted());
+}
+
+#[tokio::test]
+async fn y7_partial_results_are_passed_on_as_they_are() {
+    let sent = [
+        json!({"status": "Fetching data..."}),
+        json!({"status": "…", "n": [1, null]}),
+        json!({}),
+    ];
+    let partial = sent.clone();
+    let tool = FunctionTool::new(open_spec("report"), move |call: Execution<'_>| {
+        partial.iter().for_each(|one| (call.progress)(one.clone()));
+        async { Ok(ToolResult::text("Done!")) }
+    });
+    let host = Host::with(tool).await;
+    host.call("report", "").await;
+    let events = host.events.take_json();
+    let got: Vec<&Value> = events
+        .iter()
+        .filter_map(|event| event.get("partialResult"))
+        .collect();
+    assert_eq!(got, sent.iter().collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn y8_y9_y10_whole_result_comes_out() {
+    let tool = answering("everything", || {
+        let blocks = [Content::text("Done!"), Content::image("AA==", "image/png")];
+        let result = ToolResult::content(blocks).details(json!({"rows": 3}));
+        Ok(result
+            .usage(json!({"tokens": 7}))
+            .terminate()
+            .structured(json!({"a": 1})))
+    });
+    let host = Host::with(tool).await;
+    let expected = ToolCallResult {
+        tool_call_id: "call_1".to_owned(),
+        tool_name: "everything".to_owned(),
+        content: vec![Content::text("Done!"), Content::image("AA==", "image/png")],
+        details: json!({"rows": 3}).as_object().unwrap().clone(),
+        usage: Some(json!({"tokens": 7})),
+        terminate: true,
+        is_error: false,
+        structured_content: Some(json!({"a": 1})),
+        error: None,
+    };
+    assert_eq!(*host.call("everything", "{}").await.result, expected);
+
+    let plain = Host::with(answering("plain", || Ok(ToolResult::text("Done!")))).await;
+    let result = plain.call("plain", "{}").await.result;
+    assert_eq!(
+        serde_json::to_string(&*result).unwrap(),
+        r#"{"toolCallId":"call_1","toolName":"plain","content":[{"type":"text","text":"Done!"}],"details":{},"usage":null,"terminate":false,"isError":false}"#
+    );
+}
+
+/// A result that describes a failure is an error, with everything the tool gave kept.
+#[tokio::test]
+async fn result_that_says_it_failed_is_an_error() {
+    let tool = answering("fail", || {
+        Ok(ToolResult::error("no such table").details(json!({"code": 1})))
+    });
+    let host = Host::with(tool).await;
+    let finalized = host.call("fail", "{}").await;
+    check_error(&finalized, ErrorKind::ToolError, "no such table");
+    assert_eq!(finalized.result.details["code"], 1);
+}
+
+#[tokio::test]
+async fn y13_y14_r6_what_fails_in_prepare_never_starts() {
+    let host = Host::with(weather()).await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let (before, after) = (Arc::clone(&asked), Arc::clone(&asked));
+    let hooks = Hooks {
+        before_tool_call: Some(Arc::new(move |_: CallView| {
+            before.fetch_add(1, Ordering::SeqCst);
+            async { Ok(Before::Run) }
+        })),
+        after_tool_call: Some(Arc::new(move |_: CallView, _: ToolCallResult| {
+            after.fetch_add(1, Ordering::SeqCst);
+            async { Ok(agent_core::call::After::default()) }
+        })),
+    };
+    let caller = host.caller().with_hooks(hooks);
+    let finalized = host.make(&caller, weather_call(json!({}))).await;
+    let text = "Validation failed for tool \"getWeather\":\n  \
+                - /city: missing required argument (expected string)\n\n\
+                Received arguments:\n{}";
+    check_error(&finalized, ErrorKind::InvalidArguments, text);
+    let rejected = json!({
+        "type": "toolCallRejected", "toolCallId": "call_1", "toolName": "getWeather", "args": {},
+        "kind": "invalidArguments", "message": text,
+    });
+    assert_eq!(host.events.take_json(), [rejected]);
+    assert_eq!(asked.load(Ordering::SeqCst), 0);
+
+    host.make(&caller, weather_call(json!({"city": "Tokyo"})))
+        .await;
+    assert_eq!(
+        host.events.take_types(),
+        ["toolExecutionStart", "toolExecutionEnd"]
+    );
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+}
+
+/// Y15: what is required must be there; whether it says something is not asked.
+#[tokio::test]
+async fn y15_without_a_validator_what_is_required_must_be_there() {
+    let host = Host::with(weather()).await;
+    let text = async |arguments| host.call("getWeather", arguments).await.result.text();
+    assert!(
+        text("{}")
+            .await
+            .contains("/city: missing required argument")
+    );
+    assert_eq!(
+        text(r#"{"city": "Tokyo"}"#).await,
+        "Weather in Tokyo: Sunny, 22°C"
+    );
+    assert_eq!(text(r#"{"city": ""}"#).await, "Weather in : Sunny, 22°C");
+}
+
+/// The hook of the documents' `getTime`.
+fn time_hook(arguments: &Value) -> Option<String> {
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+    match (text("timezone"), text("city").unwrap_or_default()) {
+        (None, "") => Some(
+            "Missing required argument: provide at least one of 'timezone' or 'city'".to_owned(),
+        ),
+        (Some(zone), _) if !zone.contains('/') => Some(format!(
+            "Invalid timezone format: '{zone}'. Use IANA format, e.g. 'America/New_York'"
+        )),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn y16_y17_y18_y19_text_of_a_validator_reaches_the_model_untouched() {
+    let schema = json!({"type": "object", "additionalProperties": false, "properties": {
+        "timezone": {"type": "string"}, "city": {"type": "string"}}});
+    let spec = ToolSpec::new("getTime", "Get current local time.", schema);
+    let tool = FunctionTool::new(spec, |_| async { Ok(ToolResult::text("12:00")) });
+    let host = Host::with(tool.with_validate(time_hook)).await;
+    let check = async |arguments: &str, refusal: Option<&str>| {
+        let finalized = host.call("getTime", arguments).await;
+        match refusal {
+            Some(text) => check_error(&finalized, ErrorKind::InvalidArguments, text),
+            None => assert_eq!(finalized.result.text(), "12:00"),
+        }
+        assert_eq!(
+            finalized
+                .result
+                .error
+                .iter()
+                .map(|error| error.problems.len())
+                .sum::<usize>(),
+            0
+        );
+    };
+    let missing = "Missing required argument: provide at least one of 'timezone' or 'city'";
+    check("{}", Some(missing)).await;
+    check(r#"{"city": ""}"#, Some(missing)).await;
+    let invalid = "Invalid timezone format: 'EST5'. Use IANA format, e.g. 'America/New_York'";
+    check(r#"{"timezone": "EST5"}"#, Some(invalid)).await;
+    let invalid = "Invalid timezone format: ''. Use IANA format, e.g. 'America/New_York'";
+    check(r#"{"timezone": ""}"#, Some(invalid)).await;
+    check(r#"{"timezone": "Asia/Tokyo"}"#, None).await;
+    check(r#"{"city": "Tokyo"}"#, None).await;
+}
+
+/// A host whose every step writes down that it happened, and with which arguments.
+async fn logging_host(log: &Log) -> (Host, agent_core::call::Caller) {
+    let schema = json!({"type": "object", "additionalProperties": false, "properties": {
+        "n": {"type": "integer", "maximum": 9}, "unit": {"type": "string", "default": "m"}}});
+    let [prepare, validate, execute, before, after, events] = std::array::from_fn(|_| log.clone());
+    let tool = FunctionTool::new(
+        ToolSpec::new("count", "Count.", schema),
+        move |call: Execution<'_>| {
+            execute.add(format!("execute {}", call.arguments));
+            async { Ok(ToolResult::text("Done!")) }
+        },
+    );
+    let tool = tool.with_prepare(move |arguments| {
+        prepare.add(format!("prepare {arguments}"));
+        match arguments.get("fail") {
+            Some(_) => Err(ToolError::new("prepare failed")),
+            None => Ok(arguments),
+        }
+    });
+    let tool = tool.with_validate(move |arguments| {
+        validate.add(format!("validate {arguments}"));
+        (arguments["n"] == 0).then(|| "zero".to_owned())
+    });
+    let hooks = Hooks {
+        before_tool_call: Some(Arc::new(move |call: CallView| {
+            before.add(format!("before {}", call.arguments));
+            let blocked = call.arguments["n"] == 1;
+            async move {
+                Ok(if blocked {
+                    Before::Block(None)
+                } else {
+                    Before::Run
+                })
+            }
+        })),
+        after_tool_call: Some(Arc::new(move |call: CallView, result: ToolCallResult| {
+            after.add(format!("after {} {}", call.arguments, result.text()));
+            async { Ok(agent_core::call::After::default()) }
+        })),
+    };
+    let sink = move |event: &Arc<agent_core::event::Event>| match &event.kind {
+        EventKind::ToolExecutionStart { args, .. } => events.add(format!("start {args}")),
+        EventKind::ToolExecutionEnd { result, .. } => events.add(format!("end {}", result.text())),
+        EventKind::ToolCallRejected { kind, .. } => events.add(format!("rejected {kind}")),
+        other => panic!("{other:?}"),
+    };
+    let emitter = agent_core::event::Emitter::new(vec![Box::new(sink)]);
+    let host = Host::with(tool).await;
+    let caller = agent_core::call::Caller::new(host.registry.clone(), emitter).with_hooks(hooks);
+    (host, caller)
+}
+
+#[tokio::test]
+async fn y34_r32_steps_come_in_their_order_and_a_failure_ends_them() {
+    let log = Log::default();
+    let (host, caller) = logging_host(&log).await;
+    let check = async |name: &str, arguments: &str, steps: &[&str]| {
+        let call = ToolCall::new(name, Arguments::Text(arguments.to_owned()));
+        let finalized = host.make(&caller, call).await;
+        assert_eq!(
+            log.take(),
+            steps,
+            "{arguments}: {}",
+            finalized.result.text()
+        );
+    };
+    let whole = r#"{"n":5,"unit":"m"}"#;
+    check(
+        "count",
+        r#"{"n": "5"}"#,
+        &[
+            r#"prepare {"n":"5"}"#,
+            &format!("validate {whole}"),
+            &format!("before {whole}"),
+            &format!("start {whole}"),
+            &format!("execute {whole}"),
+            &format!("after {whole} Done!"),
+            "end Done!",
+        ],
+    )
+    .await;
+    check("cuont", r#"{"n": "5"}"#, &["rejected unknownTool"]).await;
+    check("count", r#"{"n": "#, &["rejected invalidJson"]).await;
+    check(
+        "count",
+        r#"{"fail": 1}"#,
+        &[r#"prepare {"fail":1}"#, "rejected invalidArguments"],
+    )
+    .await;
+    check(
+        "count",
+        r#"{"n": 10}"#,
+        &[r#"prepare {"n":10}"#, "rejected invalidArguments"],
+    )
+    .await;
+    let whole = r#"{"n":0,"unit":"m"}"#;
+    check(
+        "count",
+        r#"{"n": 0}"#,
+        &[
+            r#"prepare {"n":0}"#,
+            &format!("validate {whole}"),
+            "rejected invalidArguments",
+        ],
+    )
+    .await;
+    let whole = r#"{"n":1,"unit":"m"}"#;
+    check(
+        "count",
+        r#"{"n": 1}"#,
+        &[
+            r#"prepare {"n":1}"#,
+            &format!("validate {whole}"),
+            &format!("before {whole}"),
+            "rejected rejected",
+        ],
+    )
+    .await;
+    // A name that nobody has is told before arguments that nobody can read.
+    check("cuont", "{", &["rejected unknownTool"]).await;
+}
+
+#[tokio::test]
+async fn y35_prepare_changes_arguments_before_they_are_validated() {
+    let tool = weather().with_prepare(|mut arguments| {
+        let object = arguments.as_object_mut().ok_or("no object")?;
+        if let Some(town) = object.shift_remove("town") {
+            object.insert("city".to_owned(), town);
+        }
+        Ok(arguments)
+    });
+    let host = Host::with(tool).await;
+    let finalized = host.call("getWeather", r#"{"town": "Tokyo"}"#).await;
+    assert_eq!(finalized.result.text(), "Weather in Tokyo: Sunny, 22°C");
+    let start = &host.events.take_json()[0];
+    assert_eq!(start["args"], json!({"city": "Tokyo", "units": "celsius"}));
+    // What the hook makes of them is validated like any other.
+    let finalized = host.call("getWeather", r#"{"town": []}"#).await;
+    assert!(
+        finalized
+            .result
+            .text()
+            .contains("/city: wrong type (expected string, got array [])")
+    );
+}
+
+#[tokio::test]
+async fn prepare_hook_that_answers_no_object_is_refused() {
+    let host = Host::with(weather().with_prepare(|_| Ok(json!([1])))).await;
+    let text = "Validation failed for tool \"getWeather\":\n  \
+                - (arguments): wrong type (expected object, got array [1])\n\n\
+                Received arguments:\n[1]";
+    check_error(
+        &host.call("getWeather", "{}").await,
+        ErrorKind::InvalidArguments,
+        text,
+    );
+}
+
+#[tokio::test]
+async fn error_of_a_prepare_hook_is_told_with_its_kind() {
+    let unavailable = || ToolError::of(ErrorKind::Unavailable, "no index").with_hint("build it");
+    let host = Host::with(weather().with_prepare(move |_| Err(unavailable()))).await;
+    check_error(
+        &host.call("getWeather", "{}").await,
+        ErrorKind::Unavailable,
+        "no index\nbuild it",
+    );
+    let host = Host::with(weather().with_prepare(|_| Err(ToolError::new("no such town")))).await;
+    check_error(
+        &host.call("getWeather", "{}").await,
+        ErrorKind::InvalidArguments,
+        "no such town",
+    );
+}
+
+#[tokio::test]
+async fn y38_error_of_a_tool_is_its_result_and_the_caller_goes_on() {
+    let tool = answering("fail", || {
+        Err(ToolError::new("the disk is full").with_hint("delete something"))
+    });
+    let host = Host::with(tool).await;
+    host.add(weather()).await;
+    for _ in 0..2 {
+        let finalized = host.call("fail", "{}").await;
+        check_error(
+            &finalized,
+            ErrorKind::ToolError,
+            "the disk is full\ndelete something",
+        );
+        assert_eq!(
+            host.events.take_types(),
+            ["toolExecutionStart", "toolExecutionEnd"]
+        );
+    }
+    let finalized = host.call("getWeather", r#"{"city": "Tokyo"}"#).await;
+    assert!(!finalized.result.is_error);
+}
+
+#[tokio::test]
+async fn y41_y43_history_after_one_call_is_four_messages() {
+    let host = Host::with(weather()).await;
+    let call =
+        ToolCall::new("getWeather", Arguments::Json(json!({"city": "Tokyo"}))).with_id("call_1");
+    let ask = Block::ToolUse {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        input: json!({"city": "Tokyo"}),
+    };
+    let history = [
+        Message::text(Role::System, "You are a helpful assistant."),
+        Message::text(Role::User, "What's the weather in Tokyo?"),
+        Message {
+            role: Role::Assistant,
+            name: None,
+            content: vec![ask],
+        },
+        host.make(&host.caller(), call).await.message,
+    ];
+    let expected = json!([
+        {"role": "system", "content": [{"type": "text", "text": "You are a helpful assistant."}]},
+        {"role": "user", "content": [{"type": "text", "text": "What's the weather in Tokyo?"}]},
+        {"role": "assistant", "content": [
+            {"type": "toolUse", "id": "call_1", "name": "getWeather", "input": {"city": "Tokyo"}},
+        ]},
+        {"role": "tool", "content": [{
+            "type": "toolResult", "toolCallId": "call_1", "toolName": "getWeather",
+            "content": [{"type": "text", "text": "Weather in Tokyo: Sunny, 22°C"}], "isError": false,
+        }]},
+    ]);
+    assert_eq!(serde_json::to_value(&history).unwrap(), expected);
+    let read: Vec<Message> = serde_json::from_value(expected).unwrap();
+    assert_eq!(read, history);
+}
+
+/// The same tool, limited by the caller, by itself, by configuration: the last of them wins.
+#[tokio::test(start_paused = true)]
+async fn tool_that_never_ends_is_answered_at_its_time_limit() {
+    let (mut own, _) = endless("own");
+    own = FunctionTool::new(
+        ToolSpec {
+            timeout: Some(Duration::from_secs(7)),
+            ..open_spec("own")
+        },
+        |_| std::future::pending(),
+    );
+    let host = Host::with(own).await;
+    host.add(endless("plain").0).await;
+    host.add(FunctionTool::new(
+        ToolSpec {
+            timeout: Some(Duration::from_secs(7)),
+            ..open_spec("configured")
+        },
+        |_| std::future::pending(),
+    ))
+    .await;
+    let configured = BTreeMap::from([("configured".to_owned(), Duration::from_millis(1500))]);
+    let caller = host
+        .caller()
+        .with_timeout(Duration::from_secs(3))
+        .with_tool_timeouts(configured);
+    for (name, limit, text) in [
+        ("plain", 3000, "3s"),
+        ("own", 7000, "7s"),
+        ("configured", 1500, "1.5s"),
+    ] {
+        let began = tokio::time::Instant::now();
+        let call = ToolCall::new(name, Arguments::Text(String::new()));
+        let finalized = caller.call(call, &AbortSignal::new()).await;
+        let text = format!("Tool {name} did not answer within {text}");
+        check_error(&finalized, ErrorKind::Timeout, &text);
+        assert_eq!(began.elapsed().as_millis(), limit);
+        assert_eq!(
+            host.events.take_types(),
+            ["toolExecutionStart", "toolExecutionEnd"]
+        );
+    }
+    // The usual limit is a minute.
+    let began = tokio::time::Instant::now();
+    let call = ToolCall::new("plain", Arguments::Text(String::new()));
+    host.caller().call(call, &AbortSignal::new()).await;
+    assert_eq!(began.elapsed(), Duration::from_mins(1));
+}
+
+#[tokio::test]
+async fn call_that_is_aborted_before_it_starts_is_rejected() {
+    let host = Host::with(weather()).await;
+    let abort = AbortSignal::new();
+    abort.abort();
+    let finalized = within(
+        host.caller()
+            .call(weather_call(json!({"city": "Tokyo"})), &abort),
+    )
+    .await;
+    check_error(
+        &finalized,
+        ErrorKind::Aborted,
+        "The call was aborted before it started",
+    );
+    let rejected = json!({
+        "type": "toolCallRejected", "toolCallId": "call_1", "toolName": "getWeather",
+        "args": {"city": "Tokyo"}, "kind": "aborted",
+        "message": "The call was aborted before it started",
+    });
+    assert_eq!(host.events.take_json(), [rejected]);
+}
+
+#[tokio::test]
+async fn call_that_is_aborted_while_its_tool_runs_is_answered_at_once() {
+    let (tool, started) = endless("wait");
+    let host = Host::with(tool).await;
+    let abort = AbortSignal::new();
+    let (caller, signal) = (host.caller(), abort.child());
+    let call = tokio::spawn(async move {
+        caller
+            .call(
+                ToolCall::new("wait", Arguments::Text(String::new())),
+                &signal,
+            )
+            .await
+    });
+    started.wait().await;
+    abort.abort();
+    check_error(
+        &within(call).await.unwrap(),
+        ErrorKind::Aborted,
+        "The call was aborted",
+    );
+    assert_eq!(
+        host.events.take_types(),
+        ["toolExecutionStart", "toolExecutionEnd"]
+    );
+}
+
+#[tokio::test]
+async fn call_whose_waiting_ends_has_its_end_event_and_nothing_behind_it() {
+    let started = Signal::default();
+    let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
+    let begin = started.clone();
+    let tool = FunctionTool::new(open_spec("wait"), move |call: Execution<'_>| {
+        sender
+            .try_send((Arc::clone(&call.progress), call.abort.clone()))
+            .unwrap();
+        begin.raise();
+        std::future::pending()
+    });
+    let host = Host::with(tool).await;
+    let caller = host.caller();
+    let call = tokio::spawn(async move {
+        let call = ToolCall::new("wait", Arguments::Text(String::new())).with_id("call_1");
+        caller.call(call, &AbortSignal::new()).await
+    });
+    started.wait().await;
+    call.abort();
+    assert!(within(call).await.unwrap_err().is_cancelled());
+    let (progress, abort) = receiver.recv().await.unwrap();
+    progress(json!("late"));
+    assert!(abort.is_aborted());
+    let events = host.events.take_json();
+    assert_eq!(events.len(), 2, "{events:?}");
+    assert_eq!(events[1]["type"], "toolExecutionEnd");
+    assert_eq!(events[1]["result"]["error"]["kind"], "aborted");
+}
+
+#[tokio::test]
+async fn panic_of_a_tool_is_its_result_and_the_caller_lives() {
+    let host = Host::with(FunctionTool::new(open_spec("later"), |_| async {
+        tokio::task::yield_now().await;
+        panic!("boom {}", 1)
+    }))
+    .await;
+    host.add(FunctionTool::new(
+        open_spec("at_once"),
+        |call: Execution<'_>| {
+            assert!(call.arguments.is_array(), "boom at once");
+            async { Ok(ToolResult::text("never")) }
+        },
+    ))
+    .await;
+    for (name, text) in [
+        ("later", "The tool panicked: boom 1"),
+        ("at_once", "The tool panicked: boom at once"),
+    ] {
+        check_error(&host.call(name, "{}").await, ErrorKind::Panic, text);
+        assert_eq!(
+            host.events.take_types(),
+            ["toolExecutionStart", "toolExecutionEnd"]
+        );
+    }
+    host.add(weather()).await;
+    assert!(
+        !host
+            .call("getWeather", r#"{"city": "Tokyo"}"#)
+            .await
+            .result
+            .is_error
+    );
+}
+
+#[tokio::test]
+async fn panic_of_a_tool_that_is_given_up_is_its_own() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("boom in drop");
+        }
+    }
+    let host = Host::with(FunctionTool::new(open_spec("bomb"), |_| {
+        let bomb = Bomb;
+        async move {
+            std::future::pending::<()>().await;
+            drop(bomb);
+            Ok(ToolResult::text("never"))
+        }
+    }))
+    .await;
+    let caller = host.caller().with_timeout(SHORT);
+    let call = ToolCall::new("bomb", Arguments::Text(String::new()));
+    let text = "Tool bomb did not answer within 20ms";
+    check_error(&host.make(&caller, call).await, ErrorKind::Timeout, text);
+    assert_eq!(
+        host.events.take_types(),
+        ["toolExecutionStart", "toolExecutionEnd"]
+    );
+}
+
+#[tokio::test]
+async fn panic_of_a_tools_hook_is_answered_as_panic() {
+    let host = Host::with(weather().with_prepare(|_| panic!("boom"))).await;
+    let text = "The tool's `prepare` hook panicked: boom";
+    check_error(&host.call("getWeather", "{}").await, ErrorKind::Panic, text);
+    let host = Host::with(weather().with_validate(|_| panic!("boom"))).await;
+    let text = "The tool's `validate` hook panicked: boom";
+    check_error(
+        &host.call("getWeather", r#"{"city": "x"}"#).await,
+        ErrorKind::Panic,
+        text,
+    );
+    assert_eq!(host.events.take_types(), ["toolCallRejected"]);
+}
+
+/// R29 of one tool: others serve.
+#[tokio::test]
+async fn tool_with_an_unusable_schema_is_unavailable_alone() {
+    let schema =
+        json!({"type": "object", "properties": {"k": {"$ref": "http://169.254.169.254/latest/"}}});
+    let tool = FunctionTool::new(ToolSpec::new("foreign", "Foreign.", schema), |_| async {
+        Ok(ToolResult::text("never"))
+    });
+    let host = Host::with(tool).await;
+    host.add(weather()).await;
+    let finalized = host.call("foreign", "{}").await;
+    let text = finalized.result.text();
+    assert_eq!(
+        finalized.result.error.as_ref().unwrap().kind,
+        ErrorKind::Unavailable
+    );
+    let begin =
+        "Tool foreign is not available: the input schema is not usable at `/properties/k/$ref`: ";
+    assert!(text.starts_with(begin), "{text}");
+    assert_eq!(host.events.take_types(), ["toolCallRejected"]);
+    assert!(
+        !host
+            .call("getWeather", r#"{"city": "Tokyo"}"#)
+            .await
+            .result
+            .is_error
+    );
+}
+
+#[tokio::test]
+async fn result_without_text_says_so() {
+    for result in [
+        ToolResult::content([]),
+        ToolResult::text(""),
+        ToolResult::content([Content::text(""), Content::text("")]),
+    ] {
+        let host = Host::with(answering("quiet", move || Ok(result.clone()))).await;
+        assert_eq!(
+            host.call("quiet", "").await.result.content,
+            [Content::text("(no output)")]
+        );
+    }
+    let picture = || ToolResult::content([Content::image("AA==", "image/png")]);
+    let host = Host::with(answering("picture", move || Ok(picture()))).await;
+    assert_eq!(
+        host.call("picture", "").await.result.content,
+        picture().content
+    );
+}
+
+#[tokio::test]
+async fn text_beyond_the_limit_is_cut_and_says_so() {
+    const LIMIT: usize = 256 * 1024;
+    let content = async |blocks: Vec<Content>| {
+        let host = Host::with(answering("long", move || {
+            Ok(ToolResult::content(blocks.clone()))
+        }))
+        .await;
+        host.call("long", "").await.result.content.clone()
+    };
+    let whole = vec![Content::text("x".repeat(LIMIT))];
+    assert_eq!(content(whole.clone()).await, whole);
+
+    let image = Content::image("A".repeat(LIMIT), "image/png");
+    let long = vec![
+        Content::text("ab"),
+        Content::text("ü".repeat(LIMIT)),
+        image.clone(),
+        Content::text("z"),
+    ];
+    let cut = [
+        Content::text("ab"),
+        Content::text("ü".repeat(LIMIT / 2 - 1)),
+        image,
+        Content::text("[cut: the first 262144 of 524291 bytes of text are shown]"),
+    ];
+    assert_eq!(content(long).await, cut);
+}
+
+#[tokio::test]
+async fn unknown_tool_is_answered_with_its_arguments_in_the_event() {
+    let host = Host::with(weather()).await;
+    let text =
+        "Tool get_weather not found\nDid you mean \"getWeather\"?\nAvailable tools: getWeather";
+    check_error(
+        &host.call("get_weather", r#"{"city": "x"}"#).await,
+        ErrorKind::UnknownTool,
+        text,
+    );
+    let rejected = json!({
+        "type": "toolCallRejected", "toolCallId": "call_1", "toolName": "get_weather",
+        "args": {"city": "x"}, "kind": "unknownTool", "message": text,
+    });
+    assert_eq!(host.events.take_json(), [rejected]);
+    // Y26: a call without a name is a call of an unknown tool.
+    let text = "Tool  not found\nAvailable tools: getWeather";
+    check_error(&host.call("", "{").await, ErrorKind::UnknownTool, text);
+    assert_eq!(host.events.take_json()[0].get("args"), None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn ten_thousand_calls_at_once_are_each_answered_once_with_their_own() {
+    const CALLS: usize = 10_000;
+    let schema =
+        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let gate = Arc::new(tokio::sync::Semaphore::new(0));
+    let wait = Arc::clone(&gate);
+    let running = Arc::new(AtomicUsize::new(0));
+    let (count, all_run) = (Arc::clone(&running), Signal::default());
+    let ready = all_run.clone();
+    let tool = FunctionTool::new(
+        ToolSpec::new("echo", "Echo.", schema),
+        move |call: Execution<'_>| {
+            let answer = format!("{} {}", call.call_id, call.arguments["n"]);
+            (call.progress)(call.arguments["n"].clone());
+            let wait = Arc::clone(&wait);
+            if count.fetch_add(1, Ordering::SeqCst) + 1 == CALLS {
+                ready.raise();
+            }
+            async move {
+                let _permit = wait.acquire().await?;
+                Ok(ToolResult::text(answer))
+            }
+        },
+    );
+    let host = Host::with(tool).await;
+    let caller = host.caller();
+    let calls = (0..CALLS).map(|n| {
+        let caller = caller.clone();
+        let call = ToolCall::new("echo", Arguments::Json(json!({"n": n.to_string()})));
+        tokio::spawn(async move {
+            caller
+                .call(call.with_id(format!("call_{n}")), &AbortSignal::new())
+                .await
+        })
+    });
+    let calls: Vec<_> = calls.collect();
+    all_run.wait().await;
+    gate.add_permits(CALLS);
+    for (n, call) in calls.into_iter().enumerate() {
+        let result = within(call).await.unwrap().result;
+        assert_eq!(result.text(), format!("call_{n} {n}"));
+    }
+    let mut seqs = Vec::new();
+    let mut by_call: HashMap<String, Vec<String>> = HashMap::new();
+    for event in host.events.take() {
+        let json = serde_json::to_value(&*event).unwrap();
+        let id = json["toolCallId"].as_str().unwrap().to_owned();
+        by_call
+            .entry(id)
+            .or_default()
+            .push(json["type"].as_str().unwrap().to_owned());
+        seqs.push(event.seq);
+    }
+    seqs.sort_unstable();
+    assert_eq!(seqs, (1..=3 * CALLS as u64).collect::<Vec<_>>());
+    assert_eq!(by_call.len(), CALLS);
+    let one = [
+        "toolExecutionStart",
+        "toolExecutionUpdate",
+        "toolExecutionEnd",
+    ];
+    assert!(by_call.values().all(|types| types == &one));
+}
+
+/// Every way a call can end gives one result and one closing event.
+#[tokio::test]
+async fn every_outcome_is_told_exactly_once() {
+    let host = Host::with(weather()).await;
+    host.add(answering("fail", || Err(ToolError::new("no"))))
+        .await;
+    host.add(FunctionTool::new(open_spec("panic"), |_| async {
+        panic!("boom")
+    }))
+    .await;
+    host.add(endless("endless").0).await;
+    let caller = host.caller().with_timeout(SHORT);
+    for (name, arguments, closing) in [
+        ("getWeather", r#"{"city": "Tokyo"}"#, "toolExecutionEnd"),
+        ("getWeather", "{}", "toolCallRejected"),
+        ("getWeather", "[", "toolCallRejected"),
+        ("nobody", "{}", "toolCallRejected"),
+        ("fail", "{}", "toolExecutionEnd"),
+        ("panic", "{}", "toolExecutionEnd"),
+        ("endless", "{}", "toolExecutionEnd"),
+    ] {
+        let call = ToolCall::new(name, Arguments::Text(arguments.to_owned()));
+        let id = call.id.clone();
+        let finalized = host.make(&caller, call).await;
+        assert_eq!(finalized.result.tool_call_id, id);
+        let types = host.events.take_types();
+        let closings = types
+            .iter()
+            .filter(|kind| ["toolExecutionEnd", "toolCallRejected"].contains(&kind.as_str()));
+        assert_eq!(
+            closings.collect::<Vec<_>>(),
+            [closing],
+            "{name} {arguments}"
+        );
+        assert_eq!(types.last().map(String::as_str), Some(closing));
+    }
+}
+
+#[tokio::test]
+async fn fresh_ids_are_uuids() {
+    let ids: Vec<String> = (0..100)
+        .map(|_| ToolCall::new("a", Arguments::Json(json!({}))).id)
+        .collect();
+    let shape: Vec<usize> = ids[0].split('-').map(str::len).collect();
+    assert_eq!(shape, [8, 4, 4, 4, 12]);
+    assert!(ids.iter().all(|id| id.as_bytes()[14] == b'4'));
+    let different: std::collections::BTreeSet<&String> = ids.iter().collect();
+    assert_eq!(different.len(), 100);
+}
+
+/// The specification goes with the call to hooks as it is.
+#[tokio::test]
+async fn y11_y12_specification_has_its_fields_and_the_label_is_no_name() {
+    let host = Host::with(weather()).await;
+    let entry = host.registry.table().get("getWeather").cloned().unwrap();
+    let expected = json!({
+        "name": "getWeather", "label": "Weather Lookup",
+        "description": "Fetch current weather and forecast for a given city.",
+        "inputSchema": weather_spec().input_schema,
+    });
+    assert_eq!(serde_json::to_value(entry.spec()).unwrap(), expected);
+    let finalized = host.call("Weather Lookup", r#"{"city": "Tokyo"}"#).await;
+    assert_eq!(
+        finalized.result.error.as_ref().unwrap().kind,
+        ErrorKind::UnknownTool
+    );
+}
