@@ -6,8 +6,12 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod arguments;
 mod bad_files;
+mod builds;
 mod calls;
+mod events;
+mod hooks;
 mod host;
 mod panics;
 mod pipeline;

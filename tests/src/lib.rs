@@ -348,3 +348,9 @@ pub fn text(result: &Value) -> String {
         .collect::<Vec<_>>()
         .join("\n")
 }
+
+/// README's code is compiled and run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+#[derive(Debug)]
+pub struct Readme;

@@ -1,6 +1,7 @@
 //! Execute: run the tool under its time limit and its caller's abort signal.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -171,8 +172,11 @@ struct UpdateSink {
     tool_call_id: String,
     tool_name: String,
     args: Arc<Value>,
+    /// Set at the end, before the lock is waited for: a thread that reports without a pause would
+    /// else keep the lock, and the call its answer.
+    closed: AtomicBool,
     /// Held while an update is handed out, so that none can follow the call's end.
-    open: Mutex<bool>,
+    handing_out: Mutex<()>,
 }
 
 impl Updates {
@@ -182,21 +186,30 @@ impl Updates {
             tool_call_id: call.id.clone(),
             tool_name: call.name().to_owned(),
             args: Arc::clone(&call.arguments),
-            open: Mutex::new(true),
+            closed: AtomicBool::new(false),
+            handing_out: Mutex::default(),
         }))
     }
 }
 
 impl Drop for Updates {
     fn drop(&mut self) {
-        *self.0.open.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.0.closed.store(true, Ordering::SeqCst);
+        drop(self.0.lock());
     }
 }
 
 impl UpdateSink {
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.handing_out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn send(&self, partial_result: Value) {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if *open {
+        if self.closed.load(Ordering::SeqCst) {
+            return;
+        }
+        let _handing_out = self.lock();
+        if !self.closed.load(Ordering::SeqCst) {
             self.events.emit(|| EventKind::ToolExecutionUpdate {
                 tool_call_id: self.tool_call_id.clone(),
                 tool_name: self.tool_name.clone(),

@@ -33,7 +33,11 @@ pub(super) async fn run(session: &Session) -> Result<Exit, CommandError> {
         if interactive {
             output::prompt();
         }
-        match lines.next_line().await {
+        let line = tokio::select! {
+            line = lines.next_line() => line,
+            _ = tokio::signal::ctrl_c() => break,
+        };
+        match line {
             Ok(Some(line)) => match Line::parse(&line) {
                 Line::Quit => break,
                 command => answer(session, command).await,

@@ -15,7 +15,7 @@ use crate::call::Caller;
 use crate::config::{Config, Project, find_project};
 use crate::event::{Emitter, Event, EventKind};
 use crate::json_text::spaced;
-use crate::registry::{Registry, RegistryOptions, Scope};
+use crate::registry::{Registry, RegistryError, RegistryOptions, Scope};
 
 /// Everything that a command needs.
 pub(super) struct Session {
@@ -23,7 +23,7 @@ pub(super) struct Session {
     pub(super) caller: Caller,
     pub(super) output: Output,
     pub(super) speaker: Speaker,
-    bar: Bar,
+    bar: Arc<Bar>,
     /// Taken at the end, so that the last printed lines reach the log.
     capture: Mutex<Option<Capture>>,
 }
@@ -98,9 +98,11 @@ impl Session {
         } else {
             Some(builder(&plugins, &state)?)
         };
-        let bar = Bar::new(!global.quiet && std::io::stderr().is_terminal());
+        let bar = Arc::new(Bar::new(!global.quiet && std::io::stderr().is_terminal()));
+        let shown = Arc::clone(&bar);
         let quiet = global.quiet;
         let events = Emitter::new(vec![Box::new(move |event: &Arc<Event>| {
+            shown.clear();
             report(event, quiet);
         })]);
         let options = RegistryOptions { plugins, state };
@@ -119,16 +121,28 @@ impl Session {
 
     /// Brings the tools to what the plugins folder says.
     pub(super) async fn refresh(&self, scope: Scope<'_>) -> Result<(), CommandError> {
-        let done = self.caller.registry().refresh(scope, &self.bar).await;
-        self.bar.clear();
-        done.map_err(CommandError::failed)
+        self.unless_interrupted(self.caller.registry().refresh(scope, &*self.bar))
+            .await
     }
 
     /// Brings one tool to what the plugins folder says, touching as few plugins as possible.
     pub(super) async fn refresh_for(&self, tool: &str) -> Result<(), CommandError> {
-        let done = self.caller.registry().refresh_for(tool, &self.bar).await;
+        self.unless_interrupted(self.caller.registry().refresh_for(tool, &*self.bar))
+            .await
+    }
+
+    /// A build that is given up ends cargo with all it has started: that runs in a process group of
+    /// its own, which the terminal's interrupt does not reach.
+    async fn unless_interrupted(
+        &self,
+        work: impl Future<Output = Result<(), RegistryError>>,
+    ) -> Result<(), CommandError> {
+        let done = tokio::select! {
+            done = work => done.map_err(CommandError::failed),
+            _ = tokio::signal::ctrl_c() => Err(CommandError::failed("interrupted")),
+        };
         self.bar.clear();
-        done.map_err(CommandError::failed)
+        done
     }
 
     /// Brings the plugin of a known tool up to date, or every plugin for an unknown one.
@@ -186,10 +200,7 @@ fn report(event: &Event, quiet: bool) {
             ..
         } => {
             output::say(diagnostics.trim_end());
-            output::complain(
-                &format!("`{plugin}` was not built"),
-                "what it served before goes on",
-            );
+            output::complain(&format!("`{plugin}` was not built"), "");
         }
         EventKind::BuildEnd {
             plugin,

@@ -20,6 +20,9 @@ const RECEIVED_LENGTH: usize = 2000;
 /// Longest pointer that is shown, and longest name that is compared with known ones.
 const NAME_LENGTH: usize = 200;
 
+/// The problem of a name that should be there.
+const MISSING: &str = "missing required argument";
+
 /// The problem of a name that the schema does not know.
 const UNKNOWN: &str = "unknown argument";
 
@@ -131,7 +134,40 @@ pub(super) fn collect(schema: &Value, validator: &Validator, arguments: &Value) 
     for error in validator.iter_errors(arguments) {
         describe(schema, &error, &mut problems);
     }
+    // The validator's own order is that of its optimisations.
+    problems.listed.sort_by_cached_key(|problem| {
+        let class = match problem.problem.as_str() {
+            MISSING => 0,
+            UNKNOWN => 2,
+            _ => 1,
+        };
+        (class, position(arguments, &problem.pointer))
+    });
     problems
+}
+
+/// Where a pointer leads, in the order in which the arguments were sent; behind everything where
+/// it leads nowhere.
+fn position(arguments: &Value, pointer: &str) -> Vec<usize> {
+    let mut at = Some(arguments);
+    let steps = pointer.split('/').skip(1);
+    let index = |step: &str| {
+        let name = unescape(step);
+        let (index, next) = match at? {
+            Value::Object(object) => {
+                let index = object.keys().position(|key| *key == name)?;
+                (index, object.get(&name))
+            }
+            Value::Array(items) => {
+                let index = name.parse().ok()?;
+                (index, items.get(index))
+            }
+            _ => return None,
+        };
+        at = next;
+        Some(index)
+    };
+    steps.map(index).map(|index| index.unwrap_or(usize::MAX)).collect()
 }
 
 /// Adds what one error of the validator means.
@@ -257,7 +293,7 @@ fn missing(root: &Value, error: &ValidationError<'_>, property: &Value) -> Probl
     let of = schema_of(root, error).and_then(|schema| schema.get("properties")?.get(name));
     Problem {
         pointer: format!("{}/{}", error.instance_path().as_str(), escape(name)),
-        problem: "missing required argument".to_owned(),
+        problem: MISSING.to_owned(),
         expected: of.map(|of| expectation(resolve(root, of))),
         got: None,
         suggestion: None,
