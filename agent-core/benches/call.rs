@@ -90,7 +90,7 @@ async fn run() {
     registry.refresh(Scope::All, &()).await.expect("readable");
     let hooks = Hooks {
         before_tool_call: Some(Arc::new(|_: CallView| async { Ok(Before::Run) })),
-        after_tool_call: Some(Arc::new(|_: CallView, _: ToolCallResult| async {
+        after_tool_call: Some(Arc::new(|_: CallView, _: Arc<ToolCallResult>| async {
             Ok(After::default())
         })),
     };

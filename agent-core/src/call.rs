@@ -155,7 +155,9 @@ impl Caller {
             kind: error.kind,
             message: error.message.clone(),
         });
-        Finalized::new(ToolCallResult::of_error(&call.id, &call.name, error))
+        Finalized::new(Arc::new(ToolCallResult::of_error(
+            &call.id, &call.name, error,
+        )))
     }
 
     fn timeout_of(&self, tool: &str, own: Option<Duration>) -> Duration {
@@ -168,10 +170,10 @@ impl Caller {
 }
 
 impl Finalized {
-    fn new(result: ToolCallResult) -> Self {
+    fn new(result: Arc<ToolCallResult>) -> Self {
         Self {
             message: Message::tool_result(&result),
-            result: Arc::new(result),
+            result,
         }
     }
 }

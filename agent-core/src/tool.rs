@@ -149,8 +149,8 @@ impl fmt::Debug for Execution<'_> {
 /// The futures may be dropped at any time; a tool then ends its work as soon as it can. Time
 /// limits are not a tool's affair.
 pub trait HostTool: Send + Sync + 'static {
-    /// What is known of it.
-    fn spec(&self) -> &ToolSpec;
+    /// What is known of it. Shared, since every call hands it to hooks and events.
+    fn spec(&self) -> &Arc<ToolSpec>;
 
     /// Changes the arguments before they are validated. Called only if the spec says so.
     fn prepare(&self, arguments: Value) -> BoxFuture<'_, Result<Value, ToolError>> {

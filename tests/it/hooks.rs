@@ -23,7 +23,7 @@ where
     }
 }
 
-fn after<R>(hook: impl Fn(CallView, ToolCallResult) -> R + Send + Sync + 'static) -> Hooks
+fn after<R>(hook: impl Fn(CallView, Arc<ToolCallResult>) -> R + Send + Sync + 'static) -> Hooks
 where
     R: Future<Output = Result<After, String>> + Send + 'static,
 {
@@ -105,7 +105,7 @@ async fn hooks_see_the_call_as_the_tool_gets_it() {
             first.add(see(&call));
             async { Ok(Before::Run) }
         })),
-        after_tool_call: Some(Arc::new(move |call: CallView, result: ToolCallResult| {
+        after_tool_call: Some(Arc::new(move |call: CallView, result: Arc<ToolCallResult>| {
             second.add(format!("{} {}", see(&call), result.text()));
             async { Ok(After::default()) }
         })),
@@ -373,9 +373,7 @@ async fn r15_failing_after_hook_makes_an_error_and_keeps_the_original() {
 async fn after_hook_sees_errors_of_the_tool() {
     let host = Host::with(answering("fail", || Err(ToolError::new("no")))).await;
     let caller = host.caller().with_hooks(after(|_, result| async move {
-        let kind = result
-            .error
-            .map(|error| error.kind.to_string())
+        let kind = result.error.as_ref().map(|error| error.kind.to_string())
             .unwrap_or_default();
         Ok(After {
             content: Some(vec![Content::text(kind)]),
@@ -447,12 +445,12 @@ async fn after_hook_of_an_aborted_call_has_some_seconds_left() {
 
 /// A tool whose author's hooks never answer.
 struct Stuck {
-    spec: ToolSpec,
+    spec: Arc<ToolSpec>,
     started: Signal,
 }
 
 impl HostTool for Stuck {
-    fn spec(&self) -> &ToolSpec {
+    fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }
 
@@ -478,8 +476,7 @@ async fn authors_hook_that_never_ends_is_given_up() {
             has_validate: !has_prepare,
             ..weather_spec()
         };
-        let host = Host::with(Stuck {
-            spec,
+        let host = Host::with(Stuck { spec: Arc::new(spec),
             started: started.clone(),
         })
         .await;

@@ -151,7 +151,7 @@ async fn y13_y14_r6_what_fails_in_prepare_never_starts() {
             before.fetch_add(1, Ordering::SeqCst);
             async { Ok(Before::Run) }
         })),
-        after_tool_call: Some(Arc::new(move |_: CallView, _: ToolCallResult| {
+        after_tool_call: Some(Arc::new(move |_: CallView, _: Arc<ToolCallResult>| {
             after.fetch_add(1, Ordering::SeqCst);
             async { Ok(agent_core::call::After::default()) }
         })),
@@ -278,7 +278,7 @@ async fn logging_host(log: &Log) -> (Host, agent_core::call::Caller) {
                 })
             }
         })),
-        after_tool_call: Some(Arc::new(move |call: CallView, result: ToolCallResult| {
+        after_tool_call: Some(Arc::new(move |call: CallView, result: Arc<ToolCallResult>| {
             after.add(format!("after {} {}", call.arguments, result.text()));
             async { Ok(agent_core::call::After::default()) }
         })),

@@ -201,7 +201,9 @@ impl Drop for Updates {
 
 impl UpdateSink {
     fn lock(&self) -> MutexGuard<'_, ()> {
-        self.handing_out.lock().unwrap_or_else(PoisonError::into_inner)
+        self.handing_out
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn send(&self, partial_result: Value) {

@@ -1,5 +1,7 @@
 //! Finalize: the last word of hooks, the end event, the message for the model.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use tool_sdk::{Content, ErrorKind};
 
@@ -17,18 +19,22 @@ impl Caller {
     pub(super) async fn finalize(
         &self,
         mut started: StartedCall<'_>,
-        mut result: ToolCallResult,
+        result: ToolCallResult,
         abort: &AbortSignal,
     ) -> Finalized {
-        fill_empty(&mut result);
-        match self.ask_after(&started, &result, abort).await {
+        // Shared with the hook, and its own again when the hook has let go of it.
+        let mut shared = Arc::new(result);
+        fill_empty(Arc::make_mut(&mut shared));
+        let asked = self.ask_after(&started, &shared, abort).await;
+        let result = Arc::make_mut(&mut shared);
+        match asked {
             Ok(None) => {}
-            Ok(Some(after)) => replace(&mut result, after),
-            Err(reason) => turn_into_error(&mut result, &reason),
+            Ok(Some(after)) => replace(result, after),
+            Err(reason) => turn_into_error(result, &reason),
         }
-        fill_empty(&mut result);
-        cut_text(&mut result, limits::RESULT_TEXT);
-        let finalized = Finalized::new(result);
+        fill_empty(result);
+        cut_text(result, limits::RESULT_TEXT);
+        let finalized = Finalized::new(shared);
         started.end(&finalized.result);
         finalized
     }
@@ -38,7 +44,7 @@ impl Caller {
     async fn ask_after(
         &self,
         started: &StartedCall<'_>,
-        result: &ToolCallResult,
+        result: &Arc<ToolCallResult>,
         abort: &AbortSignal,
     ) -> Result<Option<After>, String> {
         let Some(hook) = &self.hooks.after_tool_call else {
@@ -50,7 +56,7 @@ impl Caller {
         };
         tokio::select! {
             biased;
-            asked = guarded(|| hook.after(started.call.view(), result.clone())) => match asked {
+            asked = guarded(|| hook.after(started.call.view(), Arc::clone(result))) => match asked {
                 Ok(after) => after.map(Some),
                 Err(report) => Err(format!("`after_tool_call` panicked: {report}")),
             },

@@ -18,7 +18,7 @@ pub struct CallView {
     /// Id of the call.
     pub id: String,
     /// The tool.
-    pub tool: ToolSpec,
+    pub tool: Arc<ToolSpec>,
     /// The arguments that the tool gets, without presets.
     pub arguments: Arc<Value>,
 }
@@ -73,19 +73,19 @@ pub trait AfterToolCall: Send + Sync + 'static {
     fn after(
         &self,
         call: CallView,
-        result: ToolCallResult,
+        result: Arc<ToolCallResult>,
     ) -> BoxFuture<'static, Result<After, String>>;
 }
 
 impl<F, R> AfterToolCall for F
 where
-    F: Fn(CallView, ToolCallResult) -> R + Send + Sync + 'static,
+    F: Fn(CallView, Arc<ToolCallResult>) -> R + Send + Sync + 'static,
     R: Future<Output = Result<After, String>> + Send + 'static,
 {
     fn after(
         &self,
         call: CallView,
-        result: ToolCallResult,
+        result: Arc<ToolCallResult>,
     ) -> BoxFuture<'static, Result<After, String>> {
         Box::pin(self(call, result))
     }

@@ -1,5 +1,6 @@
 //! Prepare: from a model's words to arguments that the tool may run with, in R32's order.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -40,17 +41,17 @@ impl PreparedCall {
     pub(super) fn view(&self) -> CallView {
         CallView {
             id: self.id.clone(),
-            tool: self.entry.spec().clone(),
+            tool: Arc::clone(self.entry.spec()),
             arguments: Arc::clone(&self.arguments),
         }
     }
 }
 
 /// Arguments on their way through prepare.
-struct Draft {
+struct Draft<'a> {
     value: Value,
     /// The text that was sent, while the value still is what it says.
-    text: Option<String>,
+    text: Option<Cow<'a, str>>,
 }
 
 impl Caller {
@@ -69,8 +70,7 @@ impl Caller {
             );
             Refused { error, args }
         })?;
-        let draft = draft?;
-        let received = draft.value.clone();
+        let draft = draft.map_err(|refused| *refused)?;
         let prepared = if abort.is_aborted() {
             Err(aborted())
         } else {
@@ -80,9 +80,10 @@ impl Caller {
                 () = abort.aborted() => Err(aborted()),
             }
         };
+        // Read once more rather than kept: most calls are not refused.
         prepared.map_err(|error| Refused {
             error,
-            args: Some(received),
+            args: read(&call.arguments).ok().map(|draft| draft.value),
         })
     }
 
@@ -91,14 +92,14 @@ impl Caller {
         call: &ToolCall,
         entry: Arc<ToolEntry>,
         lease: Option<Lease>,
-        mut draft: Draft,
+        mut draft: Draft<'_>,
     ) -> Result<PreparedCall, CallError> {
         let schema = entry.schema().map_err(|error| {
             let text = format!("Tool {} is not available: {error}", call.name);
             CallError::new(ErrorKind::Unavailable, text)
         })?;
         self.run_prepare_hook(&entry, &mut draft).await?;
-        let Checked { arguments, changes } = check(&entry, schema, &draft)?;
+        let Checked { arguments, changes } = check(&entry, schema, draft)?;
         self.run_validator(&entry, &arguments).await?;
         let mut prepared = PreparedCall {
             id: call.id.clone(),
@@ -129,7 +130,7 @@ impl Caller {
     async fn run_prepare_hook(
         &self,
         entry: &ToolEntry,
-        draft: &mut Draft,
+        draft: &mut Draft<'_>,
     ) -> Result<(), CallError> {
         if !entry.spec().has_prepare {
             return Ok(());
@@ -181,7 +182,7 @@ impl Caller {
             Ok(Ok(Before::Run)) => Ok(()),
             Ok(Ok(Before::Rewrite(value))) => {
                 let draft = Draft { value, text: None };
-                let Checked { arguments, changes } = check(&prepared.entry, schema, &draft)?;
+                let Checked { arguments, changes } = check(&prepared.entry, schema, draft)?;
                 self.run_validator(&prepared.entry, &arguments).await?;
                 prepared.arguments = Arc::new(arguments);
                 prepared.changes.extend(changes);
@@ -199,21 +200,29 @@ fn aborted() -> CallError {
 }
 
 /// Coerces, validates and fills defaults; the error is R8's block.
-fn check(entry: &ToolEntry, schema: &ArgumentSchema, draft: &Draft) -> Result<Checked, CallError> {
+fn check(
+    entry: &ToolEntry,
+    schema: &ArgumentSchema,
+    draft: Draft<'_>,
+) -> Result<Checked, CallError> {
+    let sent = match schema.accept(draft.value) {
+        Ok(checked) => return Ok(checked),
+        Err(sent) => sent,
+    };
     schema
-        .check(&draft.value, draft.text.as_deref())
+        .check(&sent, draft.text.as_deref())
         .map_err(|problems| CallError {
             kind: ErrorKind::InvalidArguments,
-            message: problems.report(&entry.spec().name, &draft.value),
+            message: problems.report(&entry.spec().name, &sent),
             problems: problems.listed,
         })
 }
 
 /// Reads arguments as they were sent: an object, its text, or text of that text (R10, R11).
-fn read(arguments: &Arguments) -> Result<Draft, Refused> {
+fn read(arguments: &Arguments) -> Result<Draft<'_>, Box<Refused>> {
     let (mut value, mut text) = match arguments {
         Arguments::Json(value) => (value.clone(), None),
-        Arguments::Text(text) => (parse(text)?, Some(text.clone())),
+        Arguments::Text(text) => (parse(text)?, Some(Cow::Borrowed(text.as_str()))),
     };
     // A string that holds an object was encoded twice, or more often.
     for _ in 0..MOST_ENCODINGS {
@@ -226,7 +235,7 @@ fn read(arguments: &Arguments) -> Result<Draft, Refused> {
                 break;
             }
         }
-        text = Some(inner);
+        text = Some(Cow::Owned(inner));
     }
     match value {
         Value::Object(_) => Ok(Draft { value, text }),
@@ -243,15 +252,15 @@ fn read(arguments: &Arguments) -> Result<Draft, Refused> {
             };
             let text = format!("The arguments must be a JSON object, got {kind}; nothing was run");
             let error = CallError::new(ErrorKind::InvalidJson, text);
-            Err(Refused {
+            Err(Box::new(Refused {
                 error,
                 args: Some(other),
-            })
+            }))
         }
     }
 }
 
-fn parse(text: &str) -> Result<Value, Refused> {
+fn parse(text: &str) -> Result<Value, Box<Refused>> {
     if text.trim().is_empty() {
         return Ok(Value::Null);
     }
@@ -268,10 +277,10 @@ fn parse(text: &str) -> Result<Value, Refused> {
     let text = format!(
         "The arguments are no valid JSON: {problem}. Send one JSON object; nothing was run"
     );
-    Err(Refused {
+    Err(Box::new(Refused {
         error: CallError::new(ErrorKind::InvalidJson, text),
         args: None,
-    })
+    }))
 }
 
 /// Runs a hook of the tool's author under its time limit.

@@ -64,7 +64,7 @@ pub fn load_plugin(
     let owner = next_owner();
     let tools = own.into_iter().map(|(index, tool)| {
         Arc::new(PluginTool {
-            spec: spec(&tool),
+            spec: Arc::new(spec(&tool)),
             index,
             is_async: tool.is_async,
             inline: AtomicBool::new(tool.inline),
@@ -242,7 +242,7 @@ extern "C" fn log(plugin: RStr<'_>, level: LogLevel, target: RStr<'_>, message: 
 
 /// One tool of a loaded plugin.
 pub struct PluginTool {
-    spec: ToolSpec,
+    spec: Arc<ToolSpec>,
     index: ToolIndex,
     is_async: bool,
     /// The author's promise never to wait, until it is broken.
@@ -355,7 +355,7 @@ impl PluginTool {
 }
 
 impl HostTool for PluginTool {
-    fn spec(&self) -> &ToolSpec {
+    fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }
 

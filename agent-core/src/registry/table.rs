@@ -65,7 +65,7 @@ impl ToolEntry {
     }
 
     /// What is known of the tool.
-    pub fn spec(&self) -> &ToolSpec {
+    pub fn spec(&self) -> &Arc<ToolSpec> {
         self.tool.spec()
     }
 

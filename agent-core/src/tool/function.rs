@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 
 use serde_json::Value;
 use tool_sdk::{ToolError, ToolResult};
@@ -26,7 +27,7 @@ type Validate = Box<dyn Fn(&Value) -> Option<String> + Send + Sync>;
 /// });
 /// ```
 pub struct FunctionTool {
-    spec: ToolSpec,
+    spec: Arc<ToolSpec>,
     body: Body,
     prepare: Option<Prepare>,
     validate: Option<Validate>,
@@ -41,7 +42,7 @@ impl FunctionTool {
     {
         let body: Body = Box::new(move |call| Box::pin(body(call)));
         Self {
-            spec,
+            spec: Arc::new(spec),
             body,
             prepare: None,
             validate: None,
@@ -55,7 +56,7 @@ impl FunctionTool {
         prepare: impl Fn(Value) -> Result<Value, ToolError> + Send + Sync + 'static,
     ) -> Self {
         self.prepare = Some(Box::new(prepare));
-        self.spec.has_prepare = true;
+        Arc::make_mut(&mut self.spec).has_prepare = true;
         self
     }
 
@@ -66,13 +67,13 @@ impl FunctionTool {
         validate: impl Fn(&Value) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.validate = Some(Box::new(validate));
-        self.spec.has_validate = true;
+        Arc::make_mut(&mut self.spec).has_validate = true;
         self
     }
 }
 
 impl HostTool for FunctionTool {
-    fn spec(&self) -> &ToolSpec {
+    fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }
 

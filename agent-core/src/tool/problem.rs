@@ -167,7 +167,10 @@ fn position(arguments: &Value, pointer: &str) -> Vec<usize> {
         at = next;
         Some(index)
     };
-    steps.map(index).map(|index| index.unwrap_or(usize::MAX)).collect()
+    steps
+        .map(index)
+        .map(|index| index.unwrap_or(usize::MAX))
+        .collect()
 }
 
 /// Adds what one error of the validator means.
