@@ -26,7 +26,11 @@ impl Tool {
             log.add(call.arguments.to_string());
             async { Ok(ToolResult::text("Done!")) }
         });
-        Self { host: Host::with(tool).await, name, got }
+        Self {
+            host: Host::with(tool).await,
+            name,
+            got,
+        }
     }
 
     /// `getWeather` of the documents.
@@ -61,7 +65,11 @@ impl Tool {
         let error = result.error.clone().unwrap();
         assert_eq!((error.kind, error.message.as_str()), (kind, text), "{sent}");
         assert_eq!(self.got.take(), Vec::<String>::new(), "{sent}");
-        assert_eq!(self.host.events.take_types(), ["toolCallRejected"], "{sent}");
+        assert_eq!(
+            self.host.events.take_types(),
+            ["toolCallRejected"],
+            "{sent}"
+        );
         error.problems
     }
 
@@ -84,10 +92,27 @@ fn block(lines: &[&str], received: &str) -> String {
 #[tokio::test]
 async fn r11_empty_blank_missing_and_null_arguments_are_no_arguments() {
     let tool = Tool::of(json!({})).await;
-    for sent in ["", "  \n\t", "null", " null ", "{}", "\"\"", "\" \"", "\"null\"", r#""\"\"""#, "\"{}\""] {
+    for sent in [
+        "",
+        "  \n\t",
+        "null",
+        " null ",
+        "{}",
+        "\"\"",
+        "\" \"",
+        "\"null\"",
+        r#""\"\"""#,
+        "\"{}\"",
+    ] {
         tool.check(sent, json!({})).await;
     }
-    for sent in [Value::Null, json!({}), json!(""), json!("null"), json!("{}")] {
+    for sent in [
+        Value::Null,
+        json!({}),
+        json!(""),
+        json!("null"),
+        json!("{}"),
+    ] {
         let result = tool.send(Arguments::Json(sent.clone())).await;
         assert!(!result.is_error, "{sent}");
         assert_eq!(tool.got.take(), ["{}"], "{sent}");
@@ -98,7 +123,9 @@ async fn r11_empty_blank_missing_and_null_arguments_are_no_arguments() {
                    Received arguments:\n{}";
     let weather = Tool::weather().await;
     for sent in ["", "null", "{}"] {
-        weather.check_refused(sent, ErrorKind::InvalidArguments, missing).await;
+        weather
+            .check_refused(sent, ErrorKind::InvalidArguments, missing)
+            .await;
     }
 }
 
@@ -107,7 +134,8 @@ async fn r11_what_is_no_object_is_refused_by_its_kind() {
     let tool = Tool::of(json!({})).await;
     let check = async |sent: &str, kind: &str| {
         let text = format!("The arguments must be a JSON object, got {kind}; nothing was run");
-        tool.check_refused(sent, ErrorKind::InvalidJson, &text).await;
+        tool.check_refused(sent, ErrorKind::InvalidJson, &text)
+            .await;
     };
     check(r#"["a","b"]"#, "an array").await;
     check("17", "a number").await;
@@ -129,31 +157,58 @@ async fn r10_object_that_was_encoded_more_than_once_is_the_object() {
         tool.check(&sent, json!({"ticket": "88120"})).await;
         sent = Value::from(sent).to_string();
     }
-    let result = tool.send(Arguments::Json(json!(r#"{"ticket":"88120"}"#))).await;
+    let result = tool
+        .send(Arguments::Json(json!(r#"{"ticket":"88120"}"#)))
+        .await;
     assert!(!result.is_error);
     assert_eq!(tool.got.take(), [r#"{"ticket":"88120"}"#]);
     // Digits are kept through every layer.
-    tool.check(r#""{\"ticket\": 1.10}""#, json!({"ticket": "1.10"})).await;
+    tool.check(r#""{\"ticket\": 1.10}""#, json!({"ticket": "1.10"}))
+        .await;
     let text = "The arguments must be a JSON object, got a string; nothing was run";
     for _ in 0..8 {
         sent = Value::from(sent).to_string();
     }
-    tool.check_refused(&sent, ErrorKind::InvalidJson, text).await;
+    tool.check_refused(&sent, ErrorKind::InvalidJson, text)
+        .await;
 }
 
 #[tokio::test]
 async fn r10_broken_arguments_are_never_replaced() {
     let tool = Tool::of(json!({"path": {"type": "string"}})).await;
     let check = async |sent: &str, problem: &str| {
-        let text = format!("The arguments are no valid JSON: {problem}. Send one JSON object; nothing was run");
-        tool.check_refused(sent, ErrorKind::InvalidJson, &text).await;
+        let text = format!(
+            "The arguments are no valid JSON: {problem}. Send one JSON object; nothing was run"
+        );
+        tool.check_refused(sent, ErrorKind::InvalidJson, &text)
+            .await;
     };
-    check(r#"{"path":"notes/a.md",}"#, "trailing comma at line 1 column 22").await;
-    check(r#"{"path":"Told the "boss"."}"#, "expected `,` or `}` at line 1 column 20").await;
-    check(r#"{"path":"big.md"#, "EOF while parsing a string at line 1 column 15").await;
+    check(
+        r#"{"path":"notes/a.md",}"#,
+        "trailing comma at line 1 column 22",
+    )
+    .await;
+    check(
+        r#"{"path":"Told the "boss"."}"#,
+        "expected `,` or `}` at line 1 column 20",
+    )
+    .await;
+    check(
+        r#"{"path":"big.md"#,
+        "EOF while parsing a string at line 1 column 15",
+    )
+    .await;
     check("{path: 1}", "key must be a string at line 1 column 2").await;
-    check(r#"{"path":"a"} x"#, "trailing characters at line 1 column 14").await;
-    check(r#""{\"path\":\"a\"""#, "EOF while parsing an object at line 1 column 11").await;
+    check(
+        r#"{"path":"a"} x"#,
+        "trailing characters at line 1 column 14",
+    )
+    .await;
+    check(
+        r#""{\"path\":\"a\"""#,
+        "EOF while parsing an object at line 1 column 11",
+    )
+    .await;
     assert_eq!(tool.host.events.take_json(), Vec::<Value>::new());
     tool.send(Arguments::Text("{".to_owned())).await;
     assert_eq!(tool.host.events.take_json()[0].get("args"), None);
@@ -162,13 +217,26 @@ async fn r10_broken_arguments_are_never_replaced() {
 #[tokio::test]
 async fn no_number_text_or_nesting_that_json_does_not_have_gets_through() {
     let tool = Tool::of(json!({"limit": {"type": "number"}, "title": {"type": "string"}})).await;
-    for sent in [r#"{"limit": NaN}"#, r#"{"limit": Infinity}"#, r#"{"limit": -Infinity}"#, r#"{"limit": 1e999}"#] {
-        tool.check_no_json(sent, "The arguments are no valid JSON: ").await;
+    for sent in [
+        r#"{"limit": NaN}"#,
+        r#"{"limit": Infinity}"#,
+        r#"{"limit": -Infinity}"#,
+        r#"{"limit": 1e999}"#,
+    ] {
+        tool.check_no_json(sent, "The arguments are no valid JSON: ")
+            .await;
     }
-    tool.check_no_json(r#"{"title": "x \ud99c y"}"#, "hex escape").await;
-    tool.check_no_json(r#"{"title": "x \udc00 y"}"#, "hex escape").await;
-    tool.check_no_json(&"[".repeat(500_000), "nested too deeply at line 1 column 128").await;
-    tool.check_no_json(&"{\"a\":".repeat(500_000), "nested too deeply").await;
+    tool.check_no_json(r#"{"title": "x \ud99c y"}"#, "hex escape")
+        .await;
+    tool.check_no_json(r#"{"title": "x \udc00 y"}"#, "hex escape")
+        .await;
+    tool.check_no_json(
+        &"[".repeat(500_000),
+        "nested too deeply at line 1 column 128",
+    )
+    .await;
+    tool.check_no_json(&"{\"a\":".repeat(500_000), "nested too deeply")
+        .await;
     let inner = Value::from("[".repeat(500_000)).to_string();
     tool.check_refused(
         &inner,
@@ -177,9 +245,14 @@ async fn no_number_text_or_nesting_that_json_does_not_have_gets_through() {
     )
     .await;
     let long = format!(r#"{{"title": "{}"}}"#, "x".repeat(16 * 1024 * 1024));
-    tool.check_no_json(&long, "they are longer than 16777216 bytes").await;
+    tool.check_no_json(&long, "they are longer than 16777216 bytes")
+        .await;
     // The tool still serves.
-    tool.check(r#"{"title": "\ud83e\udd73"}"#, json!({"title": "\u{1f973}"})).await;
+    tool.check(
+        r#"{"title": "\ud83e\udd73"}"#,
+        json!({"title": "\u{1f973}"}),
+    )
+    .await;
 }
 
 /// A string that holds half a million brackets is text for a string, and no array for an array.
@@ -187,17 +260,32 @@ async fn no_number_text_or_nesting_that_json_does_not_have_gets_through() {
 async fn nesting_inside_text_is_not_followed() {
     let tool = Tool::of(json!({"text": {"type": "string"}, "list": {"type": "array"}})).await;
     let deep = "[".repeat(500_000) + &"]".repeat(500_000);
-    tool.check(&json!({"text": deep}).to_string(), json!({"text": deep})).await;
+    tool.check(&json!({"text": deep}).to_string(), json!({"text": deep}))
+        .await;
     let result = tool.send(Arguments::Json(json!({"list": deep}))).await;
-    assert!(result.text().contains("/list: wrong type (expected array, got string"), "{}", result.text().len());
+    assert!(
+        result
+            .text()
+            .contains("/list: wrong type (expected array, got string"),
+        "{}",
+        result.text().len()
+    );
 }
 
 /// R24: entities and escapes are what they are.
 #[tokio::test]
 async fn r24_strings_reach_the_tool_byte_for_byte() {
     let tool = Tool::of(json!({"body": {"type": "string"}})).await;
-    for body in ["&lt;b&gt; &amp;amp;", "\u{feff}ünïcödé \u{0}\u{1f}\r\n", "  spaces  ", "{\"a\": 1}", "null", "5"] {
-        tool.check(&json!({"body": body}).to_string(), json!({"body": body})).await;
+    for body in [
+        "&lt;b&gt; &amp;amp;",
+        "\u{feff}ünïcödé \u{0}\u{1f}\r\n",
+        "  spaces  ",
+        "{\"a\": 1}",
+        "null",
+        "5",
+    ] {
+        tool.check(&json!({"body": body}).to_string(), json!({"body": body}))
+            .await;
     }
 }
 
@@ -209,7 +297,9 @@ async fn r8_block_of_the_ruling_byte_for_byte() {
                 - /unitz: unknown argument, did you mean \"units\"? (allowed: city, units)\n\n\
                 Received arguments:\n\
                 {\"unitz\": \"celsius\"}";
-    let problems = tool.check_refused(r#"{"unitz":"celsius"}"#, ErrorKind::InvalidArguments, text).await;
+    let problems = tool
+        .check_refused(r#"{"unitz":"celsius"}"#, ErrorKind::InvalidArguments, text)
+        .await;
     let expected = json!([
         {"pointer": "/city", "problem": "missing required argument", "expected": "string"},
         {"pointer": "/unitz", "problem": "unknown argument", "expected": "city, units", "suggestion": "units"},
@@ -248,7 +338,9 @@ async fn r8_r9_every_problem_at_every_depth_has_its_line() {
         "/Count: unknown argument, did you mean \"count\"? (allowed: mode, count, when, tags, place)",
     ];
     let received = r#"{"place": {"lat": "north", "lng": 5}, "tags": ["ab", "abcd", {}], "when": "soon", "count": 0, "mode": "exakt", "Count": 1}"#;
-    let problems = tool.check_refused(sent, ErrorKind::InvalidArguments, &block(&lines, received)).await;
+    let problems = tool
+        .check_refused(sent, ErrorKind::InvalidArguments, &block(&lines, received))
+        .await;
     assert_eq!(problems.len(), lines.len());
 }
 
@@ -256,21 +348,26 @@ async fn r8_r9_every_problem_at_every_depth_has_its_line() {
 async fn r8_more_than_twenty_problems_are_all_told() {
     let tool = Tool::of(json!({"a": {"type": "integer"}})).await;
     let names: Vec<String> = (0..25).map(|n| format!("{n:02}")).collect();
-    let sent: serde_json::Map<String, Value> = names.iter().map(|name| (name.clone(), json!(1))).collect();
-    let lines: Vec<String> =
-        names.iter().map(|name| format!("/{name}: unknown argument (allowed: a)")).collect();
+    let sent: serde_json::Map<String, Value> =
+        names.iter().map(|name| (name.clone(), json!(1))).collect();
+    let lines: Vec<String> = names
+        .iter()
+        .map(|name| format!("/{name}: unknown argument (allowed: a)"))
+        .collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let received: Vec<String> = names.iter().map(|name| format!("\"{name}\": 1")).collect();
     let text = block(&lines, &format!("{{{}}}", received.join(", ")));
-    tool.check_refused(&json!(sent).to_string(), ErrorKind::InvalidArguments, &text).await;
+    tool.check_refused(&json!(sent).to_string(), ErrorKind::InvalidArguments, &text)
+        .await;
 }
 
 /// However much is wrong, the answer stays short and comes soon.
 #[tokio::test]
 async fn r8_flood_of_problems_is_cut_and_counted() {
     let tool = Tool::of(json!({"a": {"type": "integer"}})).await;
-    let sent: serde_json::Map<String, Value> =
-        (0..100_000).map(|n| (format!("name-{n}-{}", "x".repeat(60)), json!("y"))).collect();
+    let sent: serde_json::Map<String, Value> = (0..100_000)
+        .map(|n| (format!("name-{n}-{}", "x".repeat(60)), json!("y")))
+        .collect();
     let began = Instant::now();
     let result = tool.send(Arguments::Json(sent.into())).await;
     let text = result.text();
@@ -278,7 +375,11 @@ async fn r8_flood_of_problems_is_cut_and_counted() {
     assert!(text.contains("\n  - and 99900 more\n"), "{text}");
     assert!(text.ends_with('…'));
     assert_eq!(result.error.as_ref().unwrap().problems.len(), 100);
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
 }
 
 #[tokio::test]
@@ -294,7 +395,12 @@ async fn r8_union_is_told_by_its_nearest_branch() {
     let check = async |sent: &str, line: &str| {
         let value: Value = serde_json::from_str(sent).unwrap();
         let received = agent_core::json_text::spaced(&value);
-        tool.check_refused(sent, ErrorKind::InvalidArguments, &block(&[line], &received)).await;
+        tool.check_refused(
+            sent,
+            ErrorKind::InvalidArguments,
+            &block(&[line], &received),
+        )
+        .await;
     };
     check(
         r#"{"shape": {"kind": "square", "wdith": 1, "width": 2}}"#,
@@ -306,24 +412,41 @@ async fn r8_union_is_told_by_its_nearest_branch() {
         "/shape/radius: wrong type (expected number, got string \"wide\")",
     )
     .await;
-    check(r#"{"shape": 5}"#, "/shape: wrong type (expected object or string, got number 5)").await;
+    check(
+        r#"{"shape": 5}"#,
+        "/shape: wrong type (expected object or string, got number 5)",
+    )
+    .await;
 }
 
 /// R12: a value for a name that nobody knows is never lost in silence.
 #[tokio::test]
 async fn r12_unknown_arguments_are_refused_unless_the_schema_allows_them() {
-    let closed = Tool::of(json!({"page": {"type": "integer"}, "full_page": {"type": "boolean"}})).await;
-    let line = "/fullpage: unknown argument, did you mean \"full_page\"? (allowed: page, full_page)";
+    let closed =
+        Tool::of(json!({"page": {"type": "integer"}, "full_page": {"type": "boolean"}})).await;
+    let line =
+        "/fullpage: unknown argument, did you mean \"full_page\"? (allowed: page, full_page)";
     let text = block(&[line], r#"{"page": 1, "fullpage": true}"#);
-    closed.check_refused(r#"{"page":1,"fullpage":true}"#, ErrorKind::InvalidArguments, &text).await;
+    closed
+        .check_refused(
+            r#"{"page":1,"fullpage":true}"#,
+            ErrorKind::InvalidArguments,
+            &text,
+        )
+        .await;
 
     let none = Tool::of(json!({})).await;
     let text = block(&["/x: unknown argument (allowed: none)"], r#"{"x": 1}"#);
-    none.check_refused(r#"{"x": 1}"#, ErrorKind::InvalidArguments, &text).await;
+    none.check_refused(r#"{"x": 1}"#, ErrorKind::InvalidArguments, &text)
+        .await;
 
     let open = json!({"type": "object", "properties": {"page": {"type": "integer"}}});
     let open = Tool::new(ToolSpec::new("tool", "A tool.", open)).await;
-    open.check(r#"{"page": "1", "more": "2"}"#, json!({"page": 1, "more": "2"})).await;
+    open.check(
+        r#"{"page": "1", "more": "2"}"#,
+        json!({"page": 1, "more": "2"}),
+    )
+    .await;
     let numbers = json!({"type": "object", "additionalProperties": {"type": "integer"}});
     let numbers = Tool::new(ToolSpec::new("tool", "A tool.", numbers)).await;
     numbers.check(r#"{"more": "2"}"#, json!({"more": 2})).await;
@@ -336,7 +459,10 @@ async fn r21_tool_without_arguments_takes_none() {
     let tool = Tool::new(ToolSpec::new("ping", "Answer pong.", schema)).await;
     tool.check("", json!({})).await;
     let result = tool.send(Arguments::Text(r#"{"a": 1}"#.to_owned())).await;
-    assert_eq!(result.error.as_ref().unwrap().kind, ErrorKind::InvalidArguments);
+    assert_eq!(
+        result.error.as_ref().unwrap().kind,
+        ErrorKind::InvalidArguments
+    );
 }
 
 #[tokio::test]
@@ -352,11 +478,14 @@ async fn r2_null_for_an_optional_argument_means_absent_at_every_depth() {
         "places": {"type": "array", "items": place},
     }))
     .await;
-    tool.check(r#"{"timezone": null}"#, json!({"units": "m", "maybe": "x"})).await;
-    tool.check(r#"{"units": null}"#, json!({"units": "m", "maybe": "x"})).await;
+    tool.check(r#"{"timezone": null}"#, json!({"units": "m", "maybe": "x"}))
+        .await;
+    tool.check(r#"{"units": null}"#, json!({"units": "m", "maybe": "x"}))
+        .await;
     let kept = json!({"maybe": null, "choice": null, "units": "m"});
     tool.check(r#"{"maybe": null, "choice": null}"#, kept).await;
-    let sent = r#"{"place": {"name": null, "floor": null}, "places": [{"name": null}, {"floor": 3}]}"#;
+    let sent =
+        r#"{"place": {"name": null, "floor": null}, "places": [{"name": null}, {"floor": 3}]}"#;
     let whole = json!({"place": {"floor": 0}, "places": [{"floor": 0}, {"floor": 3}], "units": "m", "maybe": "x"});
     tool.check(sent, whole).await;
 
@@ -365,9 +494,15 @@ async fn r2_null_for_an_optional_argument_means_absent_at_every_depth() {
     let text = "Validation failed for tool \"getWeather\":\n  \
                 - /city: wrong type (expected string, got null)\n\n\
                 Received arguments:\n{\"city\": null}";
-    weather.check_refused(r#"{"city": null}"#, ErrorKind::InvalidArguments, text).await;
-    let text = block(&["/places/0: wrong type (expected object, got null)"], r#"{"places": [null]}"#);
-    tool.check_refused(r#"{"places": [null]}"#, ErrorKind::InvalidArguments, &text).await;
+    weather
+        .check_refused(r#"{"city": null}"#, ErrorKind::InvalidArguments, text)
+        .await;
+    let text = block(
+        &["/places/0: wrong type (expected object, got null)"],
+        r#"{"places": [null]}"#,
+    );
+    tool.check_refused(r#"{"places": [null]}"#, ErrorKind::InvalidArguments, &text)
+        .await;
 }
 
 #[tokio::test]
@@ -378,26 +513,78 @@ async fn r10_values_are_coerced_towards_the_declared_type_and_nowhere_else() {
             "n": {"type": "integer"}}},
     }))
     .await;
-    tool.check(r#"{"offset":"500","ratio":"2.5"}"#, json!({"offset": 500, "ratio": 2.5})).await;
-    tool.check(r#"{"offset": 5.0, "flag": "true"}"#, json!({"offset": 5, "flag": true})).await;
-    tool.check(r#"{"text": 1.10}"#, json!({"text": "1.10"})).await;
+    tool.check(
+        r#"{"offset":"500","ratio":"2.5"}"#,
+        json!({"offset": 500, "ratio": 2.5}),
+    )
+    .await;
+    tool.check(
+        r#"{"offset": 5.0, "flag": "true"}"#,
+        json!({"offset": 5, "flag": true}),
+    )
+    .await;
+    tool.check(r#"{"text": 1.10}"#, json!({"text": "1.10"}))
+        .await;
     let digits = "1234567890123456789012345";
-    tool.check(&format!(r#"{{"text": {digits}}}"#), json!({"text": digits})).await;
-    tool.check(r#"{"items":"[{\"t\":\"a\"}]"}"#, json!({"items": [{"t": "a"}]})).await;
-    tool.check(r#"{"text":"[{\"t\":\"a\"}]"}"#, json!({"text": r#"[{"t":"a"}]"#})).await;
-    tool.check(r#"{"nested":"{\"n\":\"7\"}"}"#, json!({"nested": {"n": 7}})).await;
+    tool.check(&format!(r#"{{"text": {digits}}}"#), json!({"text": digits}))
+        .await;
+    tool.check(
+        r#"{"items":"[{\"t\":\"a\"}]"}"#,
+        json!({"items": [{"t": "a"}]}),
+    )
+    .await;
+    tool.check(
+        r#"{"text":"[{\"t\":\"a\"}]"}"#,
+        json!({"text": r#"[{"t":"a"}]"#}),
+    )
+    .await;
+    tool.check(r#"{"nested":"{\"n\":\"7\"}"}"#, json!({"nested": {"n": 7}}))
+        .await;
 
     let check = async |sent: &str, line: &str| {
         let received = agent_core::json_text::spaced(&serde_json::from_str(sent).unwrap());
-        tool.check_refused(sent, ErrorKind::InvalidArguments, &block(&[line], &received)).await;
+        tool.check_refused(
+            sent,
+            ErrorKind::InvalidArguments,
+            &block(&[line], &received),
+        )
+        .await;
     };
-    check(r#"{"offset":"3.14"}"#, "/offset: wrong type (expected integer, got string \"3.14\")").await;
-    check(r#"{"offset":"abc"}"#, "/offset: wrong type (expected integer, got string \"abc\")").await;
-    check(r#"{"offset":5.5}"#, "/offset: wrong type (expected integer, got number 5.5)").await;
-    check(r#"{"ratio":"NaN"}"#, "/ratio: wrong type (expected number, got string \"NaN\")").await;
-    check(r#"{"flag":1}"#, "/flag: wrong type (expected boolean, got number 1)").await;
-    check(r#"{"text":true}"#, "/text: wrong type (expected string, got boolean true)").await;
-    check(r#"{"items":"a"}"#, "/items: wrong type (expected array, got string \"a\")").await;
+    check(
+        r#"{"offset":"3.14"}"#,
+        "/offset: wrong type (expected integer, got string \"3.14\")",
+    )
+    .await;
+    check(
+        r#"{"offset":"abc"}"#,
+        "/offset: wrong type (expected integer, got string \"abc\")",
+    )
+    .await;
+    check(
+        r#"{"offset":5.5}"#,
+        "/offset: wrong type (expected integer, got number 5.5)",
+    )
+    .await;
+    check(
+        r#"{"ratio":"NaN"}"#,
+        "/ratio: wrong type (expected number, got string \"NaN\")",
+    )
+    .await;
+    check(
+        r#"{"flag":1}"#,
+        "/flag: wrong type (expected boolean, got number 1)",
+    )
+    .await;
+    check(
+        r#"{"text":true}"#,
+        "/text: wrong type (expected string, got boolean true)",
+    )
+    .await;
+    check(
+        r#"{"items":"a"}"#,
+        "/items: wrong type (expected array, got string \"a\")",
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -407,7 +594,12 @@ async fn integers_reach_the_tool_exactly_or_not_at_all() {
         "any": {"type": "integer"},
     }))
     .await;
-    for digits in ["2512292042121000001", "9223372036854775807", "-9223372036854775808", "0"] {
+    for digits in [
+        "2512292042121000001",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "0",
+    ] {
         let sent = format!(r#"{{"row_id":{digits}}}"#);
         let result = tool.send(Arguments::Text(sent.clone())).await;
         assert!(!result.is_error, "{}", result.text());
@@ -418,12 +610,18 @@ async fn integers_reach_the_tool_exactly_or_not_at_all() {
     let max = "at most 9223372036854775807";
     let line = format!("/row_id: too large (expected {max}, got number 9223372036854775808)");
     let text = block(&[&line], r#"{"row_id": 9223372036854775808}"#);
-    tool.check_refused(r#"{"row_id":9223372036854775808}"#, ErrorKind::InvalidArguments, &text).await;
+    tool.check_refused(
+        r#"{"row_id":9223372036854775808}"#,
+        ErrorKind::InvalidArguments,
+        &text,
+    )
+    .await;
     let line = "/any: out of range (expected an integer from -9223372036854775808 to \
                 18446744073709551615, got number 123456789012345678901234567890)";
     let text = block(&[line], r#"{"any": 1.2345678901234568e+29}"#);
     let sent = r#"{"any":123456789012345678901234567890}"#;
-    tool.check_refused(sent, ErrorKind::InvalidArguments, &text).await;
+    tool.check_refused(sent, ErrorKind::InvalidArguments, &text)
+        .await;
 }
 
 /// The order in which names were sent is the order in which the tool gets them.

@@ -148,11 +148,23 @@ async fn y37_updates_that_come_too_late_are_dropped() {
     for _ in 0..20 {
         let began = Instant::now();
         host.call("chatter", "").await;
-        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        assert!(
+            began.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            began.elapsed()
+        );
         // The thread reports on for as long as it takes to look at what it did.
         let types = host.events.take_types();
-        assert_eq!(types.first().map(String::as_str), Some("toolExecutionStart"));
-        assert_eq!(types.last().map(String::as_str), Some("toolExecutionEnd"), "{}", types.len());
+        assert_eq!(
+            types.first().map(String::as_str),
+            Some("toolExecutionStart")
+        );
+        assert_eq!(
+            types.last().map(String::as_str),
+            Some("toolExecutionEnd"),
+            "{}",
+            types.len()
+        );
         stop.store(true, Ordering::SeqCst);
         threads.lock().unwrap().pop().unwrap().join().unwrap();
         stop.store(false, Ordering::SeqCst);

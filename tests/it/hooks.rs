@@ -105,10 +105,12 @@ async fn hooks_see_the_call_as_the_tool_gets_it() {
             first.add(see(&call));
             async { Ok(Before::Run) }
         })),
-        after_tool_call: Some(Arc::new(move |call: CallView, result: Arc<ToolCallResult>| {
-            second.add(format!("{} {}", see(&call), result.text()));
-            async { Ok(After::default()) }
-        })),
+        after_tool_call: Some(Arc::new(
+            move |call: CallView, result: Arc<ToolCallResult>| {
+                second.add(format!("{} {}", see(&call), result.text()));
+                async { Ok(After::default()) }
+            },
+        )),
     };
     call(hooks).await;
     let seen = r#"call_1 Weather Lookup {"city":"Tokyo","units":"celsius"}"#;
@@ -373,7 +375,10 @@ async fn r15_failing_after_hook_makes_an_error_and_keeps_the_original() {
 async fn after_hook_sees_errors_of_the_tool() {
     let host = Host::with(answering("fail", || Err(ToolError::new("no")))).await;
     let caller = host.caller().with_hooks(after(|_, result| async move {
-        let kind = result.error.as_ref().map(|error| error.kind.to_string())
+        let kind = result
+            .error
+            .as_ref()
+            .map(|error| error.kind.to_string())
             .unwrap_or_default();
         Ok(After {
             content: Some(vec![Content::text(kind)]),
@@ -476,7 +481,8 @@ async fn authors_hook_that_never_ends_is_given_up() {
             has_validate: !has_prepare,
             ..weather_spec()
         };
-        let host = Host::with(Stuck { spec: Arc::new(spec),
+        let host = Host::with(Stuck {
+            spec: Arc::new(spec),
             started: started.clone(),
         })
         .await;

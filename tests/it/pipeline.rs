@@ -278,10 +278,12 @@ async fn logging_host(log: &Log) -> (Host, agent_core::call::Caller) {
                 })
             }
         })),
-        after_tool_call: Some(Arc::new(move |call: CallView, result: Arc<ToolCallResult>| {
-            after.add(format!("after {} {}", call.arguments, result.text()));
-            async { Ok(agent_core::call::After::default()) }
-        })),
+        after_tool_call: Some(Arc::new(
+            move |call: CallView, result: Arc<ToolCallResult>| {
+                after.add(format!("after {} {}", call.arguments, result.text()));
+                async { Ok(agent_core::call::After::default()) }
+            },
+        )),
     };
     let sink = move |event: &Arc<agent_core::event::Event>| match &event.kind {
         EventKind::ToolExecutionStart { args, .. } => events.add(format!("start {args}")),

@@ -1,8 +1,19 @@
 //! Runs a tool with JSON arguments and a recording context, without a host.
 //!
-//! ```ignore
-//! let run = tool_sdk::testing::run("getWeather", json!({"city": "Tokyo"})).unwrap();
-//! assert_eq!(run.result.content, [Content::text("Sunny")]);
+//! ```
+//! use tool_sdk::prelude::*;
+//! use tool_sdk::testing;
+//!
+//! /// Double a number.
+//! #[tool]
+//! fn double(number: i64, ctx: &ToolContext) -> i64 {
+//!     ctx.progress(json!({"status": "doubling"}));
+//!     number * 2
+//! }
+//!
+//! let run = testing::run("double", json!({"number": 21})).unwrap();
+//! assert_eq!(run.result, ToolResult::text("42"));
+//! assert_eq!(run.progress, [json!({"status": "doubling"})]);
 //! ```
 //!
 //! What needs the host stays out: the schema is not enforced and hooks of the host do not run.

@@ -4,6 +4,8 @@
 //! Both survive restarts, so a file that was judged once is not copied, hashed or judged again:
 //! `STATE/store/seen.json` remembers which bytes a path held when it was last looked at.
 
+mod prune;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -56,10 +58,13 @@ impl Store {
         fs::create_dir_all(&dir).map_err(PluginError::io("could not make the store"))?;
         fs::set_permissions(&dir, PermissionsExt::from_mode(0o700))
             .map_err(PluginError::io("could not protect the store"))?;
-        let seen = fs::read(dir.join("seen.json"))
+        let seen: BTreeMap<PathBuf, Seen> = fs::read(dir.join("seen.json"))
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
+        // What lay at a path that is gone will hardly come back.
+        let held = seen.iter().filter(|(path, _)| path.exists());
+        prune::prune(&dir, &held.map(|(_, seen)| seen.hash).collect());
         Ok(Self {
             dir,
             seen: Mutex::new(seen),
