@@ -1,7 +1,9 @@
 //! What a model may send as arguments, and what it is told when it may not.
 
+mod coercion;
+mod problems;
+
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use agent_core::call::{Arguments, ToolCall};
 use agent_core::tool::{Execution, FunctionTool, Problem, ToolCallResult, ToolSpec};
@@ -85,7 +87,8 @@ impl Tool {
 
 /// R8's block for problems of the tool `tool`, and what was received.
 fn block(lines: &[&str], received: &str) -> String {
-    let lines: String = lines.iter().map(|line| format!("  - {line}\n")).collect();
+    let lines: Vec<String> = lines.iter().map(|line| format!("  - {line}\n")).collect();
+    let lines = lines.concat();
     format!("Validation failed for tool \"tool\":\n{lines}\nReceived arguments:\n{received}")
 }
 
@@ -289,136 +292,6 @@ async fn r24_strings_reach_the_tool_byte_for_byte() {
     }
 }
 
-#[tokio::test]
-async fn r8_block_of_the_ruling_byte_for_byte() {
-    let tool = Tool::weather().await;
-    let text = "Validation failed for tool \"getWeather\":\n  \
-                - /city: missing required argument (expected string)\n  \
-                - /unitz: unknown argument, did you mean \"units\"? (allowed: city, units)\n\n\
-                Received arguments:\n\
-                {\"unitz\": \"celsius\"}";
-    let problems = tool
-        .check_refused(r#"{"unitz":"celsius"}"#, ErrorKind::InvalidArguments, text)
-        .await;
-    let expected = json!([
-        {"pointer": "/city", "problem": "missing required argument", "expected": "string"},
-        {"pointer": "/unitz", "problem": "unknown argument", "expected": "city, units", "suggestion": "units"},
-    ]);
-    assert_eq!(serde_json::to_value(problems).unwrap(), expected);
-}
-
-#[tokio::test]
-async fn r8_r9_every_problem_at_every_depth_has_its_line() {
-    let tool = Tool::of(json!({
-        "mode": {"enum": ["fast", "exact", 3]},
-        "count": {"type": "integer", "minimum": 1},
-        "when": {"type": "string", "format": "date"},
-        "tags": {"type": "array", "items": {"type": "string", "maxLength": 3}, "maxItems": 2},
-        "place": {
-            "type": "object",
-            "properties": {"lat": {"type": "number"}, "lon/gitude": {"type": "number"}},
-            "required": ["lat", "lon/gitude"],
-            "additionalProperties": false,
-        },
-    }))
-    .await;
-    let sent = r#"{"place": {"lat": "north", "lng": 5}, "tags": ["ab", "abcd", {}],
-        "when": "soon", "count": 0, "mode": "exakt", "Count": 1}"#;
-    let lines = [
-        "/place/lon~1gitude: missing required argument (expected number)",
-        "/place/lat: wrong type (expected number, got string \"north\")",
-        "/tags: too many items (expected at most 2 items, got array [\"ab\", \"abcd\", {}])",
-        "/tags/1: too long (expected at most 3 characters, got string \"abcd\")",
-        "/tags/2: wrong type (expected string, got object {})",
-        "/when: wrong form (expected date, such as 2031-04-05, got string \"soon\")",
-        "/count: too small (expected at least 1, got number 0)",
-        "/mode: not one of the allowed values, did you mean \"exact\"? \
-         (expected one of \"fast\", \"exact\", 3, got string \"exakt\")",
-        "/place/lng: unknown argument (allowed: lat, lon/gitude)",
-        "/Count: unknown argument, did you mean \"count\"? (allowed: mode, count, when, tags, place)",
-    ];
-    let received = r#"{"place": {"lat": "north", "lng": 5}, "tags": ["ab", "abcd", {}], "when": "soon", "count": 0, "mode": "exakt", "Count": 1}"#;
-    let problems = tool
-        .check_refused(sent, ErrorKind::InvalidArguments, &block(&lines, received))
-        .await;
-    assert_eq!(problems.len(), lines.len());
-}
-
-#[tokio::test]
-async fn r8_more_than_twenty_problems_are_all_told() {
-    let tool = Tool::of(json!({"a": {"type": "integer"}})).await;
-    let names: Vec<String> = (0..25).map(|n| format!("{n:02}")).collect();
-    let sent: serde_json::Map<String, Value> =
-        names.iter().map(|name| (name.clone(), json!(1))).collect();
-    let lines: Vec<String> = names
-        .iter()
-        .map(|name| format!("/{name}: unknown argument (allowed: a)"))
-        .collect();
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let received: Vec<String> = names.iter().map(|name| format!("\"{name}\": 1")).collect();
-    let text = block(&lines, &format!("{{{}}}", received.join(", ")));
-    tool.check_refused(&json!(sent).to_string(), ErrorKind::InvalidArguments, &text)
-        .await;
-}
-
-/// However much is wrong, the answer stays short and comes soon.
-#[tokio::test]
-async fn r8_flood_of_problems_is_cut_and_counted() {
-    let tool = Tool::of(json!({"a": {"type": "integer"}})).await;
-    let sent: serde_json::Map<String, Value> = (0..100_000)
-        .map(|n| (format!("name-{n}-{}", "x".repeat(60)), json!("y")))
-        .collect();
-    let began = Instant::now();
-    let result = tool.send(Arguments::Json(sent.into())).await;
-    let text = result.text();
-    assert!(text.len() < 30_000, "{}", text.len());
-    assert!(text.contains("\n  - and 99900 more\n"), "{text}");
-    assert!(text.ends_with('…'));
-    assert_eq!(result.error.as_ref().unwrap().problems.len(), 100);
-    assert!(
-        began.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        began.elapsed()
-    );
-}
-
-#[tokio::test]
-async fn r8_union_is_told_by_its_nearest_branch() {
-    let tool = Tool::of(json!({"shape": {"anyOf": [
-        {"type": "object", "properties": {"kind": {"const": "circle"}, "radius": {"type": "number"}},
-         "required": ["kind", "radius"], "additionalProperties": false},
-        {"type": "object", "properties": {"kind": {"const": "square"}, "width": {"type": "number"}},
-         "required": ["kind", "width"], "additionalProperties": false},
-        {"type": "string"},
-    ]}}))
-    .await;
-    let check = async |sent: &str, line: &str| {
-        let value: Value = serde_json::from_str(sent).unwrap();
-        let received = agent_core::json_text::spaced(&value);
-        tool.check_refused(
-            sent,
-            ErrorKind::InvalidArguments,
-            &block(&[line], &received),
-        )
-        .await;
-    };
-    check(
-        r#"{"shape": {"kind": "square", "wdith": 1, "width": 2}}"#,
-        "/shape/wdith: unknown argument, did you mean \"width\"? (allowed: kind, width)",
-    )
-    .await;
-    check(
-        r#"{"shape": {"kind": "circle", "radius": "wide"}}"#,
-        "/shape/radius: wrong type (expected number, got string \"wide\")",
-    )
-    .await;
-    check(
-        r#"{"shape": 5}"#,
-        "/shape: wrong type (expected object or string, got number 5)",
-    )
-    .await;
-}
-
 /// R12: a value for a name that nobody knows is never lost in silence.
 #[tokio::test]
 async fn r12_unknown_arguments_are_refused_unless_the_schema_allows_them() {
@@ -463,165 +336,6 @@ async fn r21_tool_without_arguments_takes_none() {
         result.error.as_ref().unwrap().kind,
         ErrorKind::InvalidArguments
     );
-}
-
-#[tokio::test]
-async fn r2_null_for_an_optional_argument_means_absent_at_every_depth() {
-    let place = json!({"type": "object", "properties": {
-        "name": {"type": "string"}, "floor": {"type": "integer", "default": 0}}});
-    let tool = Tool::of(json!({
-        "timezone": {"type": "string"},
-        "units": {"type": "string", "enum": ["m", "ft"], "default": "m"},
-        "maybe": {"type": ["string", "null"], "default": "x"},
-        "choice": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-        "place": place,
-        "places": {"type": "array", "items": place},
-    }))
-    .await;
-    tool.check(r#"{"timezone": null}"#, json!({"units": "m", "maybe": "x"}))
-        .await;
-    tool.check(r#"{"units": null}"#, json!({"units": "m", "maybe": "x"}))
-        .await;
-    let kept = json!({"maybe": null, "choice": null, "units": "m"});
-    tool.check(r#"{"maybe": null, "choice": null}"#, kept).await;
-    let sent =
-        r#"{"place": {"name": null, "floor": null}, "places": [{"name": null}, {"floor": 3}]}"#;
-    let whole = json!({"place": {"floor": 0}, "places": [{"floor": 0}, {"floor": 3}], "units": "m", "maybe": "x"});
-    tool.check(sent, whole).await;
-
-    // What is required is not absent, and null in a list is a value in the list.
-    let weather = Tool::weather().await;
-    let text = "Validation failed for tool \"getWeather\":\n  \
-                - /city: wrong type (expected string, got null)\n\n\
-                Received arguments:\n{\"city\": null}";
-    weather
-        .check_refused(r#"{"city": null}"#, ErrorKind::InvalidArguments, text)
-        .await;
-    let text = block(
-        &["/places/0: wrong type (expected object, got null)"],
-        r#"{"places": [null]}"#,
-    );
-    tool.check_refused(r#"{"places": [null]}"#, ErrorKind::InvalidArguments, &text)
-        .await;
-}
-
-#[tokio::test]
-async fn r10_values_are_coerced_towards_the_declared_type_and_nowhere_else() {
-    let tool = Tool::of(json!({
-        "offset": {"type": "integer"}, "ratio": {"type": "number"}, "flag": {"type": "boolean"},
-        "text": {"type": "string"}, "items": {"type": "array"}, "nested": {"type": "object", "properties": {
-            "n": {"type": "integer"}}},
-    }))
-    .await;
-    tool.check(
-        r#"{"offset":"500","ratio":"2.5"}"#,
-        json!({"offset": 500, "ratio": 2.5}),
-    )
-    .await;
-    tool.check(
-        r#"{"offset": 5.0, "flag": "true"}"#,
-        json!({"offset": 5, "flag": true}),
-    )
-    .await;
-    tool.check(r#"{"text": 1.10}"#, json!({"text": "1.10"}))
-        .await;
-    let digits = "1234567890123456789012345";
-    tool.check(&format!(r#"{{"text": {digits}}}"#), json!({"text": digits}))
-        .await;
-    tool.check(
-        r#"{"items":"[{\"t\":\"a\"}]"}"#,
-        json!({"items": [{"t": "a"}]}),
-    )
-    .await;
-    tool.check(
-        r#"{"text":"[{\"t\":\"a\"}]"}"#,
-        json!({"text": r#"[{"t":"a"}]"#}),
-    )
-    .await;
-    tool.check(r#"{"nested":"{\"n\":\"7\"}"}"#, json!({"nested": {"n": 7}}))
-        .await;
-
-    let check = async |sent: &str, line: &str| {
-        let received = agent_core::json_text::spaced(&serde_json::from_str(sent).unwrap());
-        tool.check_refused(
-            sent,
-            ErrorKind::InvalidArguments,
-            &block(&[line], &received),
-        )
-        .await;
-    };
-    check(
-        r#"{"offset":"3.14"}"#,
-        "/offset: wrong type (expected integer, got string \"3.14\")",
-    )
-    .await;
-    check(
-        r#"{"offset":"abc"}"#,
-        "/offset: wrong type (expected integer, got string \"abc\")",
-    )
-    .await;
-    check(
-        r#"{"offset":5.5}"#,
-        "/offset: wrong type (expected integer, got number 5.5)",
-    )
-    .await;
-    check(
-        r#"{"ratio":"NaN"}"#,
-        "/ratio: wrong type (expected number, got string \"NaN\")",
-    )
-    .await;
-    check(
-        r#"{"flag":1}"#,
-        "/flag: wrong type (expected boolean, got number 1)",
-    )
-    .await;
-    check(
-        r#"{"text":true}"#,
-        "/text: wrong type (expected string, got boolean true)",
-    )
-    .await;
-    check(
-        r#"{"items":"a"}"#,
-        "/items: wrong type (expected array, got string \"a\")",
-    )
-    .await;
-}
-
-#[tokio::test]
-async fn integers_reach_the_tool_exactly_or_not_at_all() {
-    let tool = Tool::of(json!({
-        "row_id": {"type": "integer", "minimum": i64::MIN, "maximum": i64::MAX},
-        "any": {"type": "integer"},
-    }))
-    .await;
-    for digits in [
-        "2512292042121000001",
-        "9223372036854775807",
-        "-9223372036854775808",
-        "0",
-    ] {
-        let sent = format!(r#"{{"row_id":{digits}}}"#);
-        let result = tool.send(Arguments::Text(sent.clone())).await;
-        assert!(!result.is_error, "{}", result.text());
-        assert_eq!(tool.got.take(), [sent]);
-    }
-    tool.check(r#"{"row_id": -0}"#, json!({"row_id": 0})).await;
-    tool.host.events.take();
-    let max = "at most 9223372036854775807";
-    let line = format!("/row_id: too large (expected {max}, got number 9223372036854775808)");
-    let text = block(&[&line], r#"{"row_id": 9223372036854775808}"#);
-    tool.check_refused(
-        r#"{"row_id":9223372036854775808}"#,
-        ErrorKind::InvalidArguments,
-        &text,
-    )
-    .await;
-    let line = "/any: out of range (expected an integer from -9223372036854775808 to \
-                18446744073709551615, got number 123456789012345678901234567890)";
-    let text = block(&[line], r#"{"any": 1.2345678901234568e+29}"#);
-    let sent = r#"{"any":123456789012345678901234567890}"#;
-    tool.check_refused(sent, ErrorKind::InvalidArguments, &text)
-        .await;
 }
 
 /// The order in which names were sent is the order in which the tool gets them.

@@ -95,8 +95,11 @@ async fn y37_updates_of_other_threads_lie_between_start_and_end() {
         });
         let threads: Vec<_> = threads.collect();
         async move {
-            let joined =
-                tokio::task::spawn_blocking(|| threads.into_iter().try_for_each(|one| one.join()));
+            let joined = tokio::task::spawn_blocking(|| {
+                threads
+                    .into_iter()
+                    .try_for_each(std::thread::JoinHandle::join)
+            });
             joined.await?.map_err(|_| "a thread panicked")?;
             Ok(ToolResult::text("Done!"))
         }

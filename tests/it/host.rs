@@ -72,9 +72,7 @@ pub(crate) fn weather_call(arguments: Value) -> ToolCall {
 
 /// Waits, but not for ever.
 pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(DEADLINE, future)
-        .await
-        .expect("it ends within the deadline")
+    tokio::time::timeout(DEADLINE, future).await.unwrap()
 }
 
 /// `getWeather` of the documents: its specification.
@@ -90,7 +88,7 @@ pub(crate) fn weather_spec() -> ToolSpec {
     });
     let description = "Fetch current weather and forecast for a given city.";
     let mut spec = ToolSpec::new("getWeather", description, schema);
-    spec.label = "Weather Lookup".to_owned();
+    "Weather Lookup".clone_into(&mut spec.label);
     spec
 }
 

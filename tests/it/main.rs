@@ -6,6 +6,7 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod architecture;
 mod arguments;
 mod bad_files;
 mod builds;

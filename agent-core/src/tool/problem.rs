@@ -271,8 +271,8 @@ pub(super) fn not_allowed(error: &ValidationError<'_>, options: &[Value], or: &s
     let suggestion = got.and_then(|got| closest(got, options.iter().filter_map(Value::as_str)));
     let expected = Some(one_of(options) + or);
     Problem {
-        suggestion,
         expected,
+        suggestion,
         ..plain(error, "not one of the allowed values")
     }
 }

@@ -88,7 +88,8 @@ impl ArgumentSchema {
             } else {
                 Extent::Invalid
             };
-            let (changed, too_large) = Walk::new(&self.schema, text, extent).coerce(&mut arguments);
+            let walk = Walk::new(&self.schema, text, extent);
+            let (coerced, too_large) = walk.coerce(&mut arguments);
             let mut problems = match extent {
                 Extent::Valid => Problems::default(),
                 Extent::Invalid => problem::collect(&self.schema, &self.validator, &arguments),
@@ -105,7 +106,7 @@ impl ArgumentSchema {
             if !problems.is_empty() {
                 return Err(problems);
             }
-            changes = changed;
+            changes = coerced;
         }
         if self.has_defaults {
             self.fill_defaults(&mut arguments);

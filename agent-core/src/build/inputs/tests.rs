@@ -1,3 +1,5 @@
+//! What counts as an input, and when a look finds a change.
+
 use super::*;
 use std::time::{Duration, SystemTime};
 

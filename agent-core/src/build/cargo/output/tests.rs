@@ -1,3 +1,5 @@
+//! Cargo's messages, real and broken ones.
+
 use super::*;
 use crate::build::cargo::{LockPolicy, Profile};
 use crate::build::environment::BuildEnvironment;
