@@ -1,4 +1,10 @@
 //! Rows 1a, 1b and 1c: what the whole pipeline costs, against the same work without it.
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a bench prints, and ends where it can't measure"
+)]
 
 mod support;
 
@@ -84,7 +90,7 @@ async fn run() {
     let project = Project::new();
     project.plugin("bench-call", PLUGIN);
     let events = Emitter::new(vec![Box::new(|event: &Arc<Event>| {
-        _ = black_box(event.seq)
+        _ = black_box(event.seq);
     })]);
     let registry = project.registry(Profile::Release, events.clone());
     registry.refresh(Scope::All, &()).await.expect("readable");
@@ -154,7 +160,7 @@ async fn inline(caller: &Caller, bare: &Bare, abort: &AbortSignal) {
     let (mut ours, mut limit) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         limit.push(each(20_000, || {
-            drop(black_box(bare.call(black_box(ARGUMENTS))))
+            drop(black_box(bare.call(black_box(ARGUMENTS))));
         }));
         ours.push(time(20_000, caller, abort, "inline").await);
     }

@@ -1,5 +1,11 @@
 //! Row 3: from the save of a plugin's source to an answer of the new code, against a plain
 //! `cargo build` of an equal crate.
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a bench prints, and ends where it can't measure"
+)]
 
 mod support;
 
