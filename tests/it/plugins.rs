@@ -24,7 +24,7 @@ fn cargo(arguments: &[&str], plugin: &str) {
             command.env_remove(&name);
         }
     }
-    let output = command.output().expect("cargo starts");
+    let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned()
         + &String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{plugin}: {text}");

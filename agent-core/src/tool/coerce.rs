@@ -220,6 +220,7 @@ mod tests {
     use super::*;
 
     /// Checks one value `v` under one property schema: what becomes of it.
+    #[expect(clippy::needless_pass_by_value, reason = "callers write `json!(…)`")]
     fn check(of: Value, sent: &str, expected: &Value) {
         let root = json!({"type": "object", "properties": {"v": of}});
         let mut arguments: Value = serde_json::from_str(sent).unwrap();
@@ -227,8 +228,8 @@ mod tests {
             Walk::new(&root, Some(sent), Extent::Invalid).coerce(&mut arguments);
         assert_eq!(&arguments, expected, "{sent} by {root}");
         assert_eq!(too_large, []);
-        let changed = arguments != serde_json::from_str::<Value>(sent).unwrap();
-        assert_eq!(changed, !changes.is_empty(), "{changes:?}");
+        let differs = arguments != serde_json::from_str::<Value>(sent).unwrap();
+        assert_eq!(differs, !changes.is_empty(), "{changes:?}");
     }
 
     #[test]

@@ -117,6 +117,7 @@ mod tests {
     use super::*;
 
     /// Checks what is said of `v` under these branches.
+    #[expect(clippy::needless_pass_by_value, reason = "callers write `json!(…)`")]
     fn check(branches: Value, value: Value, expected: &[&str]) {
         for keyword in ["anyOf", "oneOf"] {
             let schema = json!({"properties": {"v": {keyword: branches}}});

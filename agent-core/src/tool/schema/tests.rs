@@ -10,6 +10,7 @@ use serde_json::{Map, json};
 use super::*;
 
 /// The schema of an object with these properties and definitions for them to refer to.
+#[expect(clippy::needless_pass_by_value, reason = "callers write `json!(…)`")]
 fn object(properties: Value) -> Value {
     json!({"type": "object", "properties": properties, "$defs": {
         "word": {"type": "string"},
@@ -248,6 +249,7 @@ fn problems_are_told_in_one_order_whatever_the_order_of_keywords() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of keywords")]
 fn every_other_keyword_has_its_words() {
     let check = |keywords: Value, value: Value, line: &str| {
         let told = checked(
