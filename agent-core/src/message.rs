@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tool_sdk::{Content, Resource};
+use tool_sdk::Content;
 
 use crate::tool::ToolCallResult;
 
@@ -42,30 +42,6 @@ pub struct Message {
 )]
 #[non_exhaustive]
 pub enum Block {
-    /// Text.
-    Text {
-        /// The text.
-        text: String,
-    },
-    /// A picture.
-    Image {
-        /// The bytes in base64.
-        data: String,
-        /// For example `image/png`.
-        mime_type: String,
-    },
-    /// A sound.
-    Audio {
-        /// The bytes in base64.
-        data: String,
-        /// For example `audio/wav`.
-        mime_type: String,
-    },
-    /// A document.
-    Resource {
-        /// The document.
-        resource: Resource,
-    },
     /// The model calls a tool.
     ToolUse {
         /// Id of the call.
@@ -91,6 +67,9 @@ pub enum Block {
         /// The thought.
         thinking: String,
     },
+    /// Text, a picture, a sound or a document, as in the result of a tool.
+    #[serde(untagged)]
+    Content(Content),
 }
 
 impl Message {
@@ -99,7 +78,7 @@ impl Message {
         Self {
             role,
             name: None,
-            content: vec![Block::Text { text: text.into() }],
+            content: vec![Block::Content(Content::text(text))],
         }
     }
 

@@ -297,28 +297,17 @@ fn conversation() -> Vec<Message> {
         Block::Thinking {
             thinking: "Tokyo is in Japan.".to_owned(),
         },
-        Block::Text {
-            text: "Let me see.".to_owned(),
-        },
+        Block::Content(Content::text("Let me see.")),
         Block::ToolUse {
             id: "call_1".to_owned(),
             name: "getWeather".to_owned(),
             input: json!({"city": "Tokyo"}),
         },
     ];
-    let Content::Resource { resource } = Content::resource("file:///notes.md", "# Notes") else {
-        unreachable!("it is a resource")
-    };
     let seen = vec![
-        Block::Image {
-            data: "AA==".to_owned(),
-            mime_type: "image/png".to_owned(),
-        },
-        Block::Audio {
-            data: "AA==".to_owned(),
-            mime_type: "audio/wav".to_owned(),
-        },
-        Block::Resource { resource },
+        Block::Content(Content::image("AA==", "image/png")),
+        Block::Content(Content::audio("AA==", "audio/wav")),
+        Block::Content(Content::resource("file:///notes.md", "# Notes")),
     ];
     let result = ToolResult::content([Content::text("Sunny"), Content::image("AA==", "image/png")]);
     let result =
