@@ -1,12 +1,12 @@
 //! Life of a call, from a model's words to one result.
 //!
-//! 1. **Prepare** ([`prepare`]): find the tool in the table and lease its generation, read the
+//! 1. **Prepare** (`prepare.rs`): find the tool in the table and lease its generation, read the
 //!    arguments, run the tool's `prepare` hook, coerce, validate, fill defaults, run the tool's
 //!    validator, ask `before_tool_call`. A failure ends the call here: one rejection event, no
 //!    execution.
-//! 2. **Execute** ([`execute`]): start event, run the tool under its time limit and the caller's
+//! 2. **Execute** (`execute.rs`): start event, run the tool under its time limit and the caller's
 //!    abort signal, pass partial results on.
-//! 3. **Finalize** ([`finalize`]): `after_tool_call`, end event, the message for the model.
+//! 3. **Finalize** (`finalize.rs`): `after_tool_call`, end event, the message for the model.
 //!
 //! Exactly one result comes out, whatever happens, and every start event has its end event, also
 //! when the caller's future is dropped. Panics of tools and hooks of the embedding program end in

@@ -13,7 +13,7 @@
 //! | 5 | [`build`] | a crate → a library file |
 //! | 6 | [`registry`] | which tools exist now |
 //! | 7 | [`call`] | prepare → execute → finalize |
-//! | 8 | [`format`] | one definition, many dialects |
+//! | 8 | [`mod@format`] | one definition, many dialects |
 //! | 12 | [`cli`] | the command, behind the feature `cli` |
 
 pub mod abort;

@@ -47,7 +47,8 @@ impl Ladder {
                 let module = module
                     .trim()
                     .trim_start_matches("[`")
-                    .trim_end_matches("`]");
+                    .trim_end_matches("`]")
+                    .trim_start_matches("mod@");
                 rungs.insert(module.to_owned(), rung);
             }
         }

@@ -1,6 +1,6 @@
 //! The compiled schema of a tool's arguments: coercion, validation, defaults, in this order (R32).
 //!
-//! Compiled once when a tool is published. How a schema is compiled is in [`super::compile`].
+//! Compiled once when a tool is published. How a schema is compiled is in `compile.rs`.
 
 use std::fmt;
 
