@@ -1,6 +1,6 @@
 //! The `toolsmith` command: arguments, exit codes, and which file does what.
 //!
-//! Everything that a person or a program reads on stdout goes through [`output`]; everything else
+//! Everything that a person or a program reads on stdout goes through `output`; everything else
 //! goes to stderr and to the host's log.
 
 mod call;
@@ -140,6 +140,7 @@ impl CommandError {
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    let json = cli.global.json;
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -160,6 +161,9 @@ pub fn main() -> ExitCode {
             message,
             hint,
         }) => {
+            if json {
+                contract::Refusal::new(&message, hint.as_deref()).print();
+            }
             output::complain(&message, hint.as_deref().unwrap_or_default());
             exit.into()
         }

@@ -74,7 +74,7 @@ pub const PATTERN_STEPS: usize = 100_000;
 pub const PATTERN_TEXT: usize = 4096;
 
 /// Bytes of stored libraries that no path holds any more.
-pub const STORE_BYTES: u64 = 500 * 1000 * 1000;
+pub const STORE_BYTES: u64 = 100 * 1000 * 1000;
 
 /// How long a stored library is kept that no path holds any more.
 pub const STORE_AGE: Duration = Duration::from_hours(7 * 24);

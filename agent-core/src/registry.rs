@@ -1,6 +1,6 @@
 //! Life of a reload: which tools exist now.
 //!
-//! 1. [`watch`] says "look again", by an event of the file system or because it is time.
+//! 1. `watch` says "look again", by an event of the file system or because it is time.
 //! 2. [`scan`] makes an index of the plugins folder.
 //! 3. `plan` compares it with what is known: a pure function that answers steps.
 //! 4. `apply` takes the steps in order: builds what is stale, judges, stores and loads libraries.
@@ -214,6 +214,17 @@ impl Registry {
         Ok(())
     }
 
+    /// The plugin that would have the tool of this name if it served, with the reason why it does
+    /// not.
+    pub fn failed_with(&self, tool: &str) -> Option<(PluginName, String)> {
+        let index = scan::scan(&self.0.options.plugins).ok()?;
+        self.plugins().into_iter().find_map(|status| {
+            let found = index.plugins.get(&status.name)?;
+            let failed = status.state == PluginState::Failed && mentions(found, tool);
+            failed.then_some((status.name, status.reason.unwrap_or_default()))
+        })
+    }
+
     /// Keeps looking at the plugins folder until the returned guard is dropped.
     pub fn watch(&self, progress: Arc<dyn BuildProgress>) -> Result<Watch, RegistryError> {
         watch::start(self.clone(), progress)
@@ -263,7 +274,11 @@ impl fmt::Debug for Registry {
 fn mentions(found: &Found, tool: &str) -> bool {
     let snake = snake_case(tool);
     let holds = |path: &Path| {
-        let bytes = fs_err::read(path).unwrap_or_default();
+        let bytes = if path.is_file() {
+            fs_err::read(path).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
         let contains = |word: &str| {
             !word.is_empty()
                 && bytes

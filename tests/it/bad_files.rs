@@ -125,3 +125,33 @@ fn overwriting_a_served_file_disturbs_no_call() {
     let gone = dev.ask_until("list", |list| list["tools"] == Value::Array(Vec::new()));
     assert_eq!(gone["plugins"], Value::Array(Vec::new()));
 }
+
+/// Pipes are not read, and a name that is no UTF-8 spoils no answer.
+#[test]
+fn pipes_and_odd_names_in_the_plugins_folder_hold_nothing_up() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let project = Project::new();
+    let library = good_library(&project);
+    for name in ["fifo.so", "good/fifo"] {
+        let path = project.plugins().join(name);
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    }
+    fs_err::create_dir(project.plugins().join("piped")).unwrap();
+    let manifest = project.plugins().join("piped/Cargo.toml");
+    assert!(
+        Command::new("mkfifo")
+            .arg(manifest)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let odd = project.plugins().join(OsStr::from_bytes(b"libodd\xff.so"));
+    fs_err::write(odd, &library[..100]).unwrap();
+    assert_eq!(project.run(&["call", "fine"]).stdout, "fine\n");
+    let list = project.run(&["list", "--json"]).json();
+    let failed = list["plugins"].as_array().unwrap().iter();
+    let failed = failed.filter(|plugin| plugin["state"] == "failed").count();
+    assert_eq!(failed, 3, "{list}");
+}

@@ -206,3 +206,118 @@ fn newest_edit_overtakes_a_running_build() {
         "{shown:#?}"
     );
 }
+
+/// R29: a manifest that breaks while the host runs takes no tool away.
+#[test]
+fn r29_broken_manifest_keeps_what_served() {
+    let project = Project::new();
+    project.plugin("one", &greeter("Hello"));
+    let manifest = project.plugins().join("one/Cargo.toml");
+    let good = fs_err::read_to_string(&manifest).unwrap();
+    let mut dev = project.dev();
+    assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "Hello, Ada");
+    fs_err::write(&manifest, "broken [").unwrap();
+    let list = dev.ask_until("list", |list| plugin(list, "one")["state"] == "failed");
+    assert_eq!(list["plugins"].as_array().unwrap().len(), 1, "{list}");
+    assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "Hello, Ada");
+    dev.complaint(|line| line.contains("Cargo.toml"));
+    fs_err::write(&manifest, good).unwrap();
+    project.source("one", &greeter("Salut"));
+    assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "Salut, Ada");
+    assert_eq!(plugin(&dev.ask("list"), "one")["state"], "live");
+}
+
+/// R29: a broken edit does no more harm at the start than while the host runs.
+#[test]
+fn r29_last_version_that_compiled_serves_after_a_restart() {
+    let project = Project::new();
+    project.plugin("one", &greeter("Hello"));
+    let call = || project.run(&["call", "greet", r#"{"name": "Ada"}"#]);
+    assert_eq!(call().stdout, "Hello, Ada\n");
+    project.source("one", "fn broken( {");
+    let ran = call();
+    assert_eq!((ran.stdout.as_str(), ran.code), ("Hello, Ada\n", Some(0)));
+    assert!(ran.stderr.contains("was not built"), "{}", ran.stderr);
+    assert_eq!(
+        plugin(&project.run(&["list", "--json"]).json(), "one")["state"],
+        "failed"
+    );
+}
+
+/// A tool whose crate can't be built is not unknown: the failure is told, with exit code 1.
+#[test]
+fn tool_of_a_crate_that_was_never_built_is_unavailable() {
+    let project = Project::new();
+    project.plugin(
+        "one",
+        "/// Greets.\n#[tool]\nfn greet() -> String { broken }",
+    );
+    let ran = project.run(&["--json", "call", "greet"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let error = &ran.json()["error"];
+    assert_eq!(error["kind"], "unavailable", "{error}");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("does not compile"),
+        "{error}"
+    );
+}
+
+/// The newest source that compiles counts, also when it declares no tool any more.
+#[test]
+fn tools_of_a_crate_that_declares_none_any_more_go() {
+    let project = Project::new();
+    project.plugin("one", &greeter("Hello"));
+    let mut dev = project.dev();
+    assert_eq!(tools(&dev.ask("list")), ["greet"]);
+    project.source("one", "");
+    let list = dev.ask("list");
+    assert_eq!(tools(&list), Vec::<&str>::new());
+    assert_eq!(plugin(&list, "one")["state"], "live");
+    project.source("one", &greeter("Hello"));
+    assert_eq!(tools(&dev.ask("list")), ["greet"]);
+}
+
+/// What a file holds counts, wherever a link leads and whatever cargo knows of it.
+#[test]
+fn edits_that_cargo_does_not_see_are_built_too() {
+    let project = Project::new();
+    project.plugin("one", &greeter("a"));
+    let folder = project.plugins().join("one");
+    let call = || project.run(&["call", "greet", r#"{"name": "Ada"}"#]).stdout;
+    fs_err::rename(folder.join("src"), folder.join("a")).unwrap();
+    std::os::unix::fs::symlink("a", folder.join("src")).unwrap();
+    assert_eq!(call(), "a, Ada\n");
+    let source = fs_err::read_to_string(folder.join("a/lib.rs")).unwrap();
+    project.write("plugins/one/b/lib.rs", &source.replace("\"a, ", "\"b, "));
+    for target in ["b", "a", "b"] {
+        fs_err::remove_file(folder.join("src")).unwrap();
+        std::os::unix::fs::symlink(target, folder.join("src")).unwrap();
+        assert_eq!(call(), format!("{target}, Ada\n"));
+    }
+
+    // A file that only the build script reads, restored with an older time.
+    fs_err::remove_file(folder.join("src")).unwrap();
+    project.write(
+        "plugins/one/src/lib.rs",
+        &source.replace("a, ", concat!("{}, ")).replace(
+            "format!(\"{}, {name}\")",
+            "format!(\"{}, {name}\", env!(\"WORD\"))",
+        ),
+    );
+    project.write(
+        "plugins/one/build.rs",
+        "fn main() { println!(\"cargo::rustc-env=WORD={}\", std::fs::read_to_string(\"words/w\").unwrap()) }",
+    );
+    project.write("plugins/one/words/w", "new");
+    assert_eq!(call(), "new, Ada\n");
+    project.write("plugins/one/words/w", "old");
+    let file = fs_err::File::options()
+        .write(true)
+        .open(folder.join("words/w"))
+        .unwrap();
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!(call(), "old, Ada\n");
+}

@@ -234,7 +234,8 @@ impl<T: IntoContent> Returned<T> {
     }
 }
 
-/// Chosen for every other value, which becomes compact JSON text and structured content.
+/// Chosen for every other value, which becomes compact JSON text, and structured content if it is an
+/// object.
 pub trait AnyReturned<T> {
     /// The tool's outcome.
     fn outcome(self) -> Outcome
@@ -249,7 +250,13 @@ impl<T> AnyReturned<T> for Returned<T> {
     {
         let value = serde_json::to_value(self.0?)
             .map_err(|error| ToolError::new(format!("the result is no JSON: {error}")))?;
-        Ok(ToolResult::text(value.to_string()).structured(value))
+        let result = ToolResult::text(value.to_string());
+        // Clients expect an object.
+        Ok(if value.is_object() {
+            result.structured(value)
+        } else {
+            result
+        })
     }
 }
 

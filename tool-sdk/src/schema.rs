@@ -35,14 +35,16 @@ pub(crate) fn input(arguments: &[ArgumentRecord], docs: &FunctionDocs) -> Value 
     root.into()
 }
 
-/// The schema of a tool's structured result.
+/// The schema of a tool's structured result. Clients expect an object: anything else is text only.
 pub(crate) fn output(output: fn(&mut SchemaGenerator) -> Option<Schema>) -> Option<Value> {
     let mut generator = generator();
     let mut schema = output(&mut generator)?.to_value();
     rewrite(&mut schema);
-    if let Value::Object(root) = &mut schema {
-        add_definitions(root, &mut generator);
+    let root = schema.as_object_mut()?;
+    if root.get("type").and_then(Value::as_str) != Some("object") {
+        return None;
     }
+    add_definitions(root, &mut generator);
     Some(schema)
 }
 

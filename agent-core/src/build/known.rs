@@ -16,13 +16,17 @@ impl Builder {
             .map(|look| look.digest(manifest))
     }
 
-    /// The library of the crate's last successful build, whether or not it still fits its source.
-    pub fn built_before(state: &Path, manifest: &CrateManifest) -> Option<PathBuf> {
+    /// Where the crate's last successful build put its library, which may be gone.
+    pub fn library_of(state: &Path, manifest: &CrateManifest) -> Option<PathBuf> {
         let file = state
             .join("builds")
             .join(format!("{}.json", manifest.package));
-        let record =
-            Record::load(&file).filter(|record| record.conditions.manifest == manifest.file())?;
-        Some(record.library).filter(|library| library.is_file())
+        let record = Record::load(&file)?;
+        (record.conditions.manifest == manifest.file()).then_some(record.library)
+    }
+
+    /// The library of the crate's last successful build, whether or not it still fits its source.
+    pub fn built_before(state: &Path, manifest: &CrateManifest) -> Option<PathBuf> {
+        Self::library_of(state, manifest).filter(|library| library.is_file())
     }
 }

@@ -116,6 +116,10 @@ impl CrateManifest {
     pub fn read(folder: &Path) -> Result<Self, ManifestError> {
         let folder = std::path::absolute(folder)?;
         let file = folder.join("Cargo.toml");
+        // A pipe of that name would keep the reader for ever.
+        if fs::metadata(&file).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(ManifestError::NoManifest { folder });
+        }
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -54,6 +54,7 @@ impl Look {
         finished: &Finished,
         compiled: &BTreeSet<PathBuf>,
         artifact: &Seen,
+        folder: &Path,
     ) -> Vec<PathBuf> {
         let known = self.record.as_ref().filter(|record| {
             record.conditions == self.conditions && record.artifact.hash == artifact.hash
@@ -67,7 +68,14 @@ impl Look {
             // The hash of a file that could not be vouched for then is like no other.
             matches!((known.inputs.hash(path), self.inputs.hash(path)), (Some(then), Some(now)) if then != now)
         };
-        compiled.iter().filter(has_changed).cloned().collect()
+        let changed: Vec<PathBuf> = compiled.iter().filter(has_changed).cloned().collect();
+        if !changed.is_empty() || self.inputs.has_content_of(&known.inputs) {
+            return changed;
+        }
+        // Something else changed: what a build script reads, or where a link leads. Cargo knows the
+        // crate by the files that it compiled.
+        let of_crate = compiled.iter().filter(|path| path.starts_with(folder));
+        of_crate.cloned().chain([finished.source.clone()]).collect()
     }
 }
 
@@ -200,7 +208,7 @@ impl Builder {
         if finished.fresh {
             let mut compiled = compiled(&finished, &manifest.folder);
             compiled.extend(manifest.build_script.clone());
-            let unnoticed = look.unnoticed(&finished, &compiled, &artifact);
+            let unnoticed = look.unnoticed(&finished, &compiled, &artifact, &manifest.folder);
             if let Some(changed) = unnoticed.first().cloned() {
                 touch(&unnoticed)?;
                 finished = cargo::build(&run, progress, stop).await?;

@@ -9,7 +9,7 @@ use super::session::Session;
 use super::{CommandError, Exit, output};
 use crate::abort::AbortSignal;
 use crate::call::{Arguments, ToolCall};
-use crate::tool::ToolCallResult;
+use crate::tool::{CallError, ToolCallResult};
 
 pub(super) async fn run(
     session: &Session,
@@ -18,6 +18,21 @@ pub(super) async fn run(
 ) -> Result<Exit, CommandError> {
     let arguments = read(arguments)?;
     session.refresh_for(name).await?;
+    let registry = session.caller.registry();
+    if registry.table().get(name).is_none()
+        && let Some((plugin, reason)) = registry.failed_with(name)
+    {
+        let text =
+            format!("Tool {name} is not available: plugin `{plugin}` does not serve: {reason}");
+        let error = CallError::new(ErrorKind::Unavailable, text);
+        let result = ToolCallResult::of_error(
+            &ToolCall::new(name, Arguments::Text(arguments)).id,
+            name,
+            error,
+        );
+        show(session, &result);
+        return Ok(exit_of(&result));
+    }
     Ok(make(session, name, arguments).await)
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::output::Output;
 use crate::ids::{GenerationNumber, PluginName};
 use crate::registry::{PluginStatus, Registry, ToolEntry};
 use crate::tool::{Isolation, Origin};
@@ -55,6 +56,32 @@ pub(super) struct Made {
     pub(super) path: PathBuf,
     #[serde(rename = "crate", skip_serializing_if = "Option::is_none")]
     pub(super) package: Option<String>,
+}
+
+/// What a command prints that did not get as far as its own answer.
+#[derive(Debug, Serialize)]
+pub(super) struct Refusal<'a> {
+    error: RefusalText<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct RefusalText<'a> {
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+}
+
+impl<'a> Refusal<'a> {
+    pub(super) fn new(message: &'a str, hint: Option<&'a str>) -> Self {
+        Self {
+            error: RefusalText { message, hint },
+        }
+    }
+
+    /// One JSON value on stdout, as of every command.
+    pub(super) fn print(&self) {
+        Output::new(Box::new(std::io::stdout()), true).json(self);
+    }
 }
 
 impl List {

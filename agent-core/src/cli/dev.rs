@@ -14,6 +14,7 @@ use super::progress::Quiet;
 use super::session::Session;
 use super::{CommandError, Exit, call, list, output, schema};
 use crate::ids::PluginName;
+use crate::json_text::shortened;
 use crate::registry::Scope;
 
 pub(super) async fn run(session: &Session) -> Result<Exit, CommandError> {
@@ -93,7 +94,8 @@ async fn answer(session: &Session, command: Line<'_>) {
     let answered = match command {
         Line::Nothing | Line::Quit => Ok(()),
         Line::Unknown(line) => Err(CommandError::usage(format!(
-            "unknown command `{line}`; there are: list, call NAME [JSON], schema NAME [FORMAT], reload [CRATE], quit"
+            "unknown command `{}`; there are: list, call NAME [JSON], schema NAME [FORMAT], reload [CRATE], quit",
+            shortened(line, 80)
         ))),
         Line::List => session
             .refresh(Scope::All)

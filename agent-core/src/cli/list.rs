@@ -26,8 +26,8 @@ pub(super) fn show(session: &Session) {
 fn readable(list: &List) -> String {
     let mut text = String::from("Tools:");
     for tool in &list.tools {
-        let first = tool.description.lines().next().unwrap_or_default();
-        _ = write!(text, "\n  {}: {} — {first}", tool.name, tool.label);
+        let first = plain(tool.description.lines().next().unwrap_or_default());
+        _ = write!(text, "\n  {}: {} — {first}", tool.name, plain(&tool.label));
         if let Some(reason) = &tool.reason {
             _ = write!(text, "\n    not callable: {reason}");
         }
@@ -55,4 +55,9 @@ fn readable(list: &List) -> String {
         text.push_str("\n  (none)");
     }
     text
+}
+
+/// Text that can't steer a terminal: control characters are blanks.
+fn plain(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }

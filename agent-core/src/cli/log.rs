@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fs_err as fs;
 use tracing::Level;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
@@ -24,7 +24,12 @@ pub(super) fn start(state: &Path, quiet: bool, verbose: bool) {
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .without_time()
-        .with_filter(LevelFilter::from_level(level));
+        // That a folder which is gone can't be unwatched tells a person nothing.
+        .with_filter(
+            Targets::new()
+                .with_default(level)
+                .with_target("notify", Level::ERROR),
+        );
     let chosen =
         EnvFilter::try_from_env("TOOLSMITH_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     let file = open(state).map(|file| {

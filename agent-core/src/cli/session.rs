@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ pub(super) struct Session {
     pub(super) output: Output,
     pub(super) speaker: Speaker,
     bar: Arc<Bar>,
+    /// Set at the end: a build that is given up is no news then.
+    closing: Arc<AtomicBool>,
     /// Taken at the end, so that the last printed lines reach the log.
     capture: Mutex<Option<Capture>>,
 }
@@ -101,9 +104,13 @@ impl Session {
         let bar = Arc::new(Bar::new(!global.quiet && std::io::stderr().is_terminal()));
         let shown = Arc::clone(&bar);
         let quiet = global.quiet;
+        let closing = Arc::new(AtomicBool::new(false));
+        let closed = Arc::clone(&closing);
         let events = Emitter::new(vec![Box::new(move |event: &Arc<Event>| {
-            shown.clear();
-            report(event, quiet);
+            if !closed.load(Ordering::Relaxed) {
+                shown.clear();
+                report(event, quiet);
+            }
         })]);
         let options = RegistryOptions { plugins, state };
         let registry =
@@ -115,6 +122,7 @@ impl Session {
             output,
             speaker,
             bar,
+            closing,
             capture: Mutex::new(Some(capture)),
         })
     }
@@ -157,6 +165,7 @@ impl Session {
 
     /// Gives stdout back and lets the last printed lines reach the log.
     pub(super) fn close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
         drop(
             self.capture
                 .lock()
@@ -192,6 +201,10 @@ fn report(event: &Event, quiet: bool) {
     match &event.kind {
         EventKind::ToolExecutionUpdate { partial_result, .. } if !quiet => {
             output::say(&partial_text(partial_result));
+        }
+        // On a terminal there is a line that shows the progress.
+        EventKind::BuildStart { plugin } if !quiet && !std::io::stderr().is_terminal() => {
+            output::say(&format!("building {plugin} …"));
         }
         EventKind::BuildEnd {
             plugin,

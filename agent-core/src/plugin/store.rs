@@ -117,6 +117,14 @@ impl Store {
         }
     }
 
+    /// What a path held when it was last looked at, whatever it holds now.
+    pub fn held(&self, path: &Path) -> Option<StoredLibrary> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let hash = seen.get(path)?.hash;
+        drop(seen);
+        self.read(hash)
+    }
+
     /// What is stored under this hash, if it is whole.
     fn read(&self, hash: ContentHash) -> Option<StoredLibrary> {
         let path = self.dir.join(format!("{hash}.so"));

@@ -42,8 +42,9 @@ impl Reload {
         let index = blocking(move || scan(&folder))
             .await
             .map_err(RegistryError::Scan)?;
-        let known = self.plugins.keys().cloned().collect();
-        let actions = plan::plan(&known, &index);
+        let known = self.plugins.iter();
+        let known = known.map(|(name, plugin)| (name.clone(), plugin.path.clone()));
+        let actions = plan::plan(&known.collect(), &index);
         self.index = index;
         for (name, found) in &self.index.plugins {
             self.plugins
@@ -60,6 +61,10 @@ impl Reload {
                         self.publish(registry);
                         current.generation.retire();
                     }
+                }
+                Action::Keep(name, reason) => {
+                    let failure = Failure::unreported(reason.clone(), reason);
+                    self.fail(registry, name, failure);
                 }
                 Action::Ensure(name, found) if scope.covers(&name) => {
                     self.ensure(registry, name, found, progress, scope == Scope::Forced)
@@ -110,43 +115,58 @@ impl Reload {
         if forced {
             plugin.failed_content = None;
         }
+        let uses_sdk = matches!(&found, Found::Crate(manifest) if manifest.sdk.is_some());
         let result = match &found {
             Found::Crate(manifest) => plugin.build(registry, &name, manifest, progress).await,
             Found::Library(library) => Ok(Some(library.clone())),
         };
         let result = match result {
-            Ok(None) => return,
-            Ok(Some(library)) => plugin.take_over(registry, &name, library).await,
+            Ok(None) => Ok(TakenOver::Nothing),
+            Ok(Some(library)) => plugin.take_over(registry, &name, library, uses_sdk).await,
             Err(failure) => Err(failure),
         };
         match result {
-            Ok(TakenOver::Nothing) => {}
+            Ok(TakenOver::Nothing) => plugin.settle(),
             Ok(TakenOver::Replaced(old)) => {
                 self.publish(registry);
                 if let Some(old) = old {
                     old.generation.retire();
                 }
             }
-            Err(Failure {
-                reason,
-                content,
-                reported,
-            }) => {
-                if reported {
-                    tracing::info!(plugin = %name, reason, "not taken over");
-                } else {
-                    tracing::warn!(plugin = %name, reason, "not taken over");
+            Err(failure) => {
+                if let Found::Crate(manifest) = &found {
+                    plugin.fall_back(registry, &name, manifest).await;
                 }
-                plugin.state = PluginState::Failed;
-                plugin.reason = Some(reason.clone());
-                plugin.failed_content = Some(content);
-                self.failed.push(FailedPlugin {
-                    plugin: name,
-                    reason,
-                });
-                self.publish(registry);
+                self.fail(registry, name, failure);
             }
         }
+    }
+
+    /// Remembers why a plugin's newest content does not serve, and tells it once.
+    fn fail(&mut self, registry: &Inner, name: PluginName, failure: Failure) {
+        let Some(plugin) = self.plugins.get_mut(&name) else {
+            return;
+        };
+        let Failure {
+            reason,
+            content,
+            reported,
+        } = failure;
+        plugin.state = PluginState::Failed;
+        plugin.reason = Some(reason.clone());
+        if plugin.failed_content.replace(content.clone()).as_ref() == Some(&content) {
+            return;
+        }
+        if reported {
+            tracing::info!(plugin = %name, reason, "not taken over");
+        } else {
+            tracing::warn!(plugin = %name, reason, "not taken over");
+        }
+        self.failed.push(FailedPlugin {
+            plugin: name,
+            reason,
+        });
+        self.publish(registry);
     }
 
     /// Swaps in a table of what serves now, and tells what changed.
@@ -161,6 +181,7 @@ impl Reload {
             .chain(of_plugins.flat_map(|current| &current.entries));
         let new = Arc::new(Table::new(entries.cloned().collect()));
         let old = registry.table.swap(Arc::clone(&new));
+        warn_of_conflicts(&old, &new);
         registry.statuses.store(Arc::new(self.statuses()));
         if let Some(event) = plan::changes(&old, &new, std::mem::take(&mut self.failed)) {
             registry.events.emit(|| event);
@@ -168,7 +189,10 @@ impl Reload {
     }
 
     fn statuses(&self) -> Vec<Status> {
-        let refused = self.index.refused.iter().map(|(name, refused)| Status {
+        let known_by_path = |path| self.plugins.values().any(|plugin| plugin.path == path);
+        let refused = self.index.refused.iter();
+        let refused = refused.filter(|(_, refused)| !known_by_path(refused.path.as_path()));
+        let refused = refused.map(|(name, refused)| Status {
             name: name.clone(),
             path: refused.path.clone(),
             state: if refused.conflict {
@@ -194,6 +218,19 @@ impl Reload {
         let mut all: Vec<Status> = known.chain(refused).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
+    }
+}
+
+/// R26: a tool that lost its name is never lost in silence.
+fn warn_of_conflicts(old: &Table, new: &Table) {
+    for conflict in new.conflicts() {
+        let told = |known: &super::Conflict| Arc::ptr_eq(&known.entry, &conflict.entry);
+        if !old.conflicts().iter().any(told) {
+            let (tool, loser) = (&conflict.entry.spec().name, conflict.entry.plugin());
+            let loser = loser.map_or("this program", PluginName::as_str);
+            let winner = &conflict.winner;
+            tracing::warn!("tool `{tool}` of `{loser}` can't be called: {winner} has that name");
+        }
     }
 }
 

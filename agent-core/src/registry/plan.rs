@@ -1,6 +1,7 @@
 //! What a change of the plugins folder and of the tool table means. Pure: no files, no time.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
@@ -14,23 +15,27 @@ use crate::ids::PluginName;
 pub(super) enum Action {
     /// The plugin's file or folder is gone: its tools go.
     Remove(PluginName),
+    /// The plugin's folder is there, but is no plugin at present: what serves goes on.
+    Keep(PluginName, String),
     /// Make sure that what serves is what the file or folder says.
     Ensure(PluginName, Found),
 }
 
-/// The steps from what is known to what was found.
-pub(super) fn plan(known: &BTreeSet<PluginName>, index: &Index) -> Vec<Action> {
-    let gone = known
+/// The steps from what is known, and where it lies, to what was found.
+pub(super) fn plan(known: &BTreeMap<PluginName, PathBuf>, index: &Index) -> Vec<Action> {
+    let missing = known
         .iter()
-        .filter(|name| !index.plugins.contains_key(*name))
-        .cloned();
-    let there = index
-        .plugins
-        .iter()
-        .map(|(name, found)| (name.clone(), found.clone()));
-    gone.map(Action::Remove)
-        .chain(there.map(|(name, found)| Action::Ensure(name, found)))
-        .collect()
+        .filter(|(name, _)| !index.plugins.contains_key(*name));
+    let missing = missing.map(|(name, path)| {
+        let refused = index.refused.values().find(|refused| refused.path == *path);
+        match refused.filter(|refused| !refused.conflict) {
+            Some(refused) => Action::Keep(name.clone(), refused.reason.clone()),
+            None => Action::Remove(name.clone()),
+        }
+    });
+    let there = index.plugins.iter();
+    let there = there.map(|(name, found)| Action::Ensure(name.clone(), found.clone()));
+    missing.chain(there).collect()
 }
 
 /// The event for a new table; `None` when no tool changed and nothing failed.
@@ -146,6 +151,7 @@ fn essence(schema: &Value) -> Value {
 mod tests {
     use serde_json::json;
 
+    use super::super::scan::Refused;
     use super::*;
 
     fn object(properties: &Value, required: &[&str]) -> Value {
@@ -183,14 +189,26 @@ mod tests {
                 .plugins
                 .insert(PluginName::new(name), Found::Library(source));
         }
-        let known = [PluginName::new("b"), PluginName::new("c")].into();
-        let names: Vec<String> = plan(&known, &index)
+        let refused = |path: &str, conflict| Refused {
+            path: path.into(),
+            reason: "r".into(),
+            conflict,
+        };
+        index
+            .refused
+            .insert(PluginName::new("broken"), refused("broken", false));
+        index
+            .refused
+            .insert(PluginName::new("twin"), refused("twin", true));
+        let known = ["b", "broken", "c", "twin"].map(|name| (PluginName::new(name), name.into()));
+        let names: Vec<String> = plan(&known.into(), &index)
             .iter()
             .map(|action| match action {
                 Action::Remove(name) => format!("-{name}"),
+                Action::Keep(name, reason) => format!("={name} {reason}"),
                 Action::Ensure(name, _) => format!("+{name}"),
             })
             .collect();
-        assert_eq!(names, ["-b", "+a", "+c"]);
+        assert_eq!(names, ["-b", "=broken r", "-twin", "+a", "+c"]);
     }
 }

@@ -1,6 +1,6 @@
 //! How plugins stand, as `list` shows it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -32,7 +32,8 @@ pub enum PluginState {
 pub struct PluginStatus {
     /// Its name.
     pub name: PluginName,
-    /// Its file or folder.
+    /// Its file or folder. In JSON, what is no UTF-8 in it is replaced.
+    #[serde(serialize_with = "lossy")]
     pub path: PathBuf,
     /// How it stands.
     pub state: PluginState,
@@ -53,6 +54,10 @@ pub struct PluginStatus {
     pub mapped_images: usize,
     /// How many calls run on the generation that serves.
     pub in_flight: u64,
+}
+
+fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 /// What is stored of a plugin's state; counters are read when it is shown.

@@ -265,17 +265,17 @@ fn wrong_usage_exits_with_2_and_prints_nothing_for_programs() {
             .env_remove("TOOLSMITH_STATE");
         command.output().unwrap()
     };
-    for arguments in [
-        &["--json", "list"][..],
-        &["dance"],
-        &["list", "--plugins"],
-        &["call"],
-    ] {
+    for arguments in [&["list"][..], &["dance"], &["list", "--plugins"], &["call"]] {
         let output = in_empty(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{arguments:?}");
         assert!(!output.stderr.is_empty(), "{arguments:?}");
     }
+    let refused = in_empty(&["--json", "list"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let refusal: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    assert!(refusal["error"]["message"].is_string(), "{refusal}");
+    assert!(refusal["error"]["hint"].is_string(), "{refusal}");
     for arguments in [
         &["list", "--quiet", "--verbose"][..],
         &["schema", "--format", "klingon"],

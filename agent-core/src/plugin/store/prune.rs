@@ -14,7 +14,7 @@ use crate::ids::ContentHash;
 use crate::limits;
 
 /// How long a file is safe from pruning, whoever made it: it may be about to be loaded.
-const GRACE: Duration = Duration::from_hours(1);
+const GRACE: Duration = Duration::from_mins(10);
 
 /// One stored library.
 struct Stored {

@@ -11,7 +11,7 @@ use super::super::status::PluginState;
 use super::super::table::ToolEntry;
 use super::blocking;
 use super::report::{BuildOutcome, Reporter, short_reason};
-use crate::build::{BuildError, BuildProgress, CrateManifest};
+use crate::build::{BuildError, BuildProgress, Builder, CrateManifest};
 use crate::ids::{ContentHash, GenerationNumber, PluginName};
 use crate::plugin::bridge::load_plugin;
 use crate::plugin::store::StoredLibrary;
@@ -60,7 +60,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    fn quiet(reason: String, content: String) -> Self {
+    pub(super) fn unreported(reason: String, content: String) -> Self {
         Self {
             reason,
             content,
@@ -100,8 +100,7 @@ impl Plugin {
             let reason = || "not built yet, and building is switched off".to_owned();
             return found
                 .map(|path| Some(library(path)))
-                .ok_or_else(|| Failure::quiet(reason(), String::new()))
-                .or_else(|failure| self.unless_known(failure));
+                .ok_or_else(|| Failure::unreported(reason(), String::new()));
         };
         loop {
             let content = builder.inputs_hash(manifest).await;
@@ -143,11 +142,39 @@ impl Plugin {
         }
     }
 
-    fn unless_known(&self, failure: Failure) -> Result<Option<LibrarySource>, Failure> {
-        if self.failed_content.as_ref() == Some(&failure.content) {
-            Ok(None)
-        } else {
-            Err(failure)
+    /// Nothing changed: what the state was before the look at the crate.
+    pub(super) fn settle(&mut self) {
+        if self.state == PluginState::Building {
+            self.state = match self.reason {
+                Some(_) => PluginState::Failed,
+                None => PluginState::Live,
+            };
+        }
+    }
+
+    /// Where nothing serves and the crate can't be built, what was built of it last serves: a
+    /// broken edit does no more harm at the start of the host than while it runs.
+    pub(super) async fn fall_back(
+        &mut self,
+        registry: &Inner,
+        name: &PluginName,
+        manifest: &CrateManifest,
+    ) {
+        let held = Builder::library_of(&registry.options.state, manifest)
+            .filter(|_| self.current.is_none())
+            .and_then(|path| Some((registry.store.held(&path)?, path)));
+        let Some((stored, path)) = held else { return };
+        let package = Some(manifest.package.clone());
+        let loaded = self
+            .load(registry, name, &stored, &LibrarySource { path, package })
+            .await;
+        if let Ok((generation, entries)) = loaded {
+            self.number = generation.number();
+            self.images += 1;
+            self.current = Some(Current {
+                generation,
+                entries,
+            });
         }
     }
 
@@ -157,12 +184,21 @@ impl Plugin {
         registry: &Inner,
         name: &PluginName,
         library: LibrarySource,
+        from_crate: bool,
     ) -> Result<TakenOver, Failure> {
         let store = Arc::clone(&registry.store);
         let source = library.clone();
         let stored = match blocking(move || store.admit(&source)).await {
             Ok(stored) => stored,
-            Err(error) => return self.refused(&error, &library),
+            // A crate that declares no tool does not link the SDK's part that is looked for.
+            Err(PluginError::NoStamp { .. }) if from_crate => {
+                return Ok(self.without_tools());
+            }
+            // A file that was not even stored has no hash: its reason stands for its content.
+            Err(error) => {
+                let reason = error.to_string();
+                return Err(Failure::unreported(reason.clone(), reason));
+            }
         };
         let content = stored.hash.to_string();
         if self.serves(stored.hash) {
@@ -176,7 +212,7 @@ impl Plugin {
         }
         let loaded = self.load(registry, name, &stored, &library).await;
         let (generation, entries) =
-            loaded.map_err(|error| Failure::quiet(error.to_string(), content))?;
+            loaded.map_err(|error| Failure::unreported(error.to_string(), content))?;
         self.number = generation.number();
         self.images += 1;
         self.state = PluginState::Live;
@@ -189,24 +225,21 @@ impl Plugin {
         Ok(TakenOver::Replaced(self.current.replace(current)))
     }
 
+    /// The newest content has no tools: those of the one before go.
+    fn without_tools(&mut self) -> TakenOver {
+        self.state = PluginState::Live;
+        self.reason = None;
+        self.failed_content = None;
+        match self.current.take() {
+            Some(old) => TakenOver::Replaced(Some(old)),
+            None => TakenOver::Nothing,
+        }
+    }
+
     fn serves(&self, hash: ContentHash) -> bool {
         self.current
             .as_ref()
             .is_some_and(|current| current.generation.hash() == hash)
-    }
-
-    /// A file that was not even stored: it has no hash, so its reason stands for its content.
-    fn refused(
-        &mut self,
-        error: &PluginError,
-        library: &LibrarySource,
-    ) -> Result<TakenOver, Failure> {
-        let reason = error.to_string();
-        let content = format!("{}: {reason}", library.path.display());
-        if self.failed_content.as_ref() == Some(&content) {
-            return Ok(TakenOver::Nothing);
-        }
-        Err(Failure::quiet(reason, content))
     }
 
     async fn load(
