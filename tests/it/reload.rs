@@ -302,7 +302,7 @@ fn edits_that_cargo_does_not_see_are_built_too() {
     fs_err::remove_file(folder.join("src")).unwrap();
     project.write(
         "plugins/one/src/lib.rs",
-        &source.replace("a, ", concat!("{}, ")).replace(
+        &source.replace("a, ", "{}, ").replace(
             "format!(\"{}, {name}\")",
             "format!(\"{}, {name}\", env!(\"WORD\"))",
         ),
