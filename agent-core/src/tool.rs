@@ -61,6 +61,9 @@ pub struct ToolSpec {
     /// Whether [`HostTool::validate`] does anything.
     #[serde(skip)]
     pub has_validate: bool,
+    /// Whether it does so instead of the schema (R9).
+    #[serde(skip)]
+    pub validate_only: bool,
 }
 
 impl ToolSpec {
@@ -81,6 +84,7 @@ impl ToolSpec {
             timeout: None,
             has_prepare: false,
             has_validate: false,
+            validate_only: false,
         }
     }
 }

@@ -245,6 +245,28 @@ async fn y16_y17_y18_y19_text_of_a_validator_reaches_the_model_untouched() {
     check(r#"{"city": "Tokyo"}"#, None).await;
 }
 
+/// The schema is shown, coercion and defaults go on, and the validator alone decides.
+#[tokio::test]
+async fn r9_y16_validator_may_run_instead_of_the_schema() {
+    let schema = json!({"type": "object", "required": ["city"], "additionalProperties": false,
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer", "default": 1}}});
+    let spec = ToolSpec::new("any", "Takes anything.", schema);
+    let echo = |call: Execution<'_>| {
+        let text = call.arguments.to_string();
+        async move { Ok(ToolResult::text(text)) }
+    };
+    let refuse = |arguments: &Value| (arguments["days"] == 0).then(|| "no days".to_owned());
+    let tool = FunctionTool::new(spec, echo)
+        .with_validate(refuse)
+        .validate_only();
+    let host = Host::with(tool).await;
+    let finalized = host.call("any", r#"{"days": "3", "more": true}"#).await;
+    assert_eq!(finalized.result.text(), r#"{"days":3,"more":true}"#);
+    assert_eq!(host.call("any", "{}").await.result.text(), r#"{"days":1}"#);
+    let refused = host.call("any", r#"{"city": "Tokyo", "days": 0}"#).await;
+    check_error(&refused, ErrorKind::InvalidArguments, "no days");
+}
+
 #[tokio::test]
 async fn y38_error_of_a_tool_is_its_result_and_the_caller_goes_on() {
     let tool = answering("fail", || {

@@ -63,6 +63,8 @@ table! {
         prepare: ExprPath,
         /// Checks the arguments after their schema did.
         validate: ExprPath,
+        /// The validator runs instead of the schema.
+        validate_only: Flag,
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn tool(tool: &Tool, errors: &mut Errors) {
         arguments_have_types_that_a_model_can_fill_in,
         result_has_a_type_that_can_be_shown,
         inline_tool_does_not_wait,
+        something_is_validated,
     ] {
         rule(tool, errors);
     }
@@ -35,6 +36,18 @@ fn arguments(tool: &Tool) -> impl Iterator<Item = &Argument> {
             Source::Argument(argument) => Some(&**argument),
             Source::Context | Source::Arguments => None,
         })
+}
+
+/// Without a validator, `validate_only` would let every argument pass.
+fn something_is_validated(tool: &Tool, errors: &mut Errors) {
+    if let Some(span) = tool.validate_only
+        && tool.validate.is_none()
+    {
+        errors.at(
+            span,
+            "`validate_only` needs a validator beside it: `validate = path`",
+        );
+    }
 }
 
 /// Two attributes would make two tools of the same name.

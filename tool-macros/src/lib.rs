@@ -93,6 +93,7 @@ use proc_macro::TokenStream;
 /// | `inline` | you promise that the function never waits, so that it runs on the caller's thread | it runs on a thread of the host's pool, an `async fn` on the plugin's runtime |
 /// | `prepare = path` | `fn(Args) -> Result<Args>` that changes the arguments before they are validated | |
 /// | `validate = path` | `fn(&Args) -> Option<String>` or `fn(&Args) -> Result<(), String>`; the text is the reason against the arguments | |
+/// | `validate_only` | the validator runs instead of the schema, which is shown but not enforced | it runs after the schema |
 ///
 /// # Parameters
 ///

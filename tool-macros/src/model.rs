@@ -40,6 +40,8 @@ pub(crate) struct Tool {
     pub(crate) prepare: Option<ExprPath>,
     /// Checks the arguments after their schema did.
     pub(crate) validate: Option<ExprPath>,
+    /// Where it is said that the validator runs instead of the schema.
+    pub(crate) validate_only: Option<Span>,
     /// Attributes of the function that hold for the generated code too.
     pub(crate) inherited: Vec<Attribute>,
     /// What a function may have and a tool may not.
@@ -107,6 +109,7 @@ impl Tool {
             timeout_ms,
             prepare: attr.prepare.map(|prepare| prepare.value),
             validate: attr.validate.map(|validate| validate.value),
+            validate_only: attr.validate_only.map(|only| only.key.span()),
             inherited: attributes.iter().filter_map(inherited).collect(),
             excess: Excess::of(function),
         }

@@ -63,6 +63,8 @@ pub struct ToolRecord {
     pub prepare: Option<PrepareHook>,
     /// Checks the arguments after their schema did; the text is the reason against them.
     pub validate: Option<ValidateHook>,
+    /// Whether it does so instead of the schema.
+    pub validate_only: bool,
     /// The code.
     pub entry: Entry,
 }
@@ -118,6 +120,7 @@ impl ToolRecord {
             inline: self.inline,
             has_prepare: self.prepare.is_some(),
             has_validate: self.validate.is_some(),
+            validate_only: self.validate_only,
             unwinds: self.unwinds,
             file: self.file.to_owned(),
             line: self.line,
@@ -189,6 +192,9 @@ pub struct ToolDescription {
     /// Whether it has a `validate` hook.
     #[serde(default)]
     pub has_validate: bool,
+    /// Whether it does so instead of the schema.
+    #[serde(default)]
+    pub validate_only: bool,
     /// Whether its crate was compiled so that panics can be caught.
     #[serde(default)]
     pub unwinds: bool,

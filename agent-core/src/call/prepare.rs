@@ -205,6 +205,9 @@ fn check(
     schema: &ArgumentSchema,
     draft: Draft<'_>,
 ) -> Result<Checked, CallError> {
+    if entry.spec().validate_only {
+        return Ok(schema.coerce(&draft.value, draft.text.as_deref()));
+    }
     let sent = match schema.accept(draft.value) {
         Ok(checked) => return Ok(checked),
         Err(sent) => sent,

@@ -214,6 +214,7 @@ fn spec(tool: &ToolDescription) -> ToolSpec {
         timeout: tool.timeout_ms.map(Duration::from_millis),
         has_prepare: tool.has_prepare,
         has_validate: tool.has_validate,
+        validate_only: tool.validate_only,
     }
 }
 

@@ -72,6 +72,15 @@ impl FunctionTool {
     }
 }
 
+impl FunctionTool {
+    /// The validator runs instead of the schema, which is shown but not enforced (R9).
+    #[must_use]
+    pub fn validate_only(mut self) -> Self {
+        Arc::make_mut(&mut self.spec).validate_only = true;
+        self
+    }
+}
+
 impl HostTool for FunctionTool {
     fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec

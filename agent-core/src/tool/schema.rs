@@ -114,6 +114,17 @@ impl ArgumentSchema {
         Ok(Checked { arguments, changes })
     }
 
+    /// Brings arguments to their declared types and fills defaults in, without refusing any.
+    pub fn coerce(&self, sent: &Value, text: Option<&str>) -> Checked {
+        let mut arguments = sent.clone();
+        let walk = Walk::new(&self.schema, text, Extent::Invalid);
+        let (changes, _) = walk.coerce(&mut arguments);
+        if self.has_defaults {
+            defaults::fill(&self.schema, &mut arguments);
+        }
+        Checked { arguments, changes }
+    }
+
     /// Takes arguments that are valid and need no coercion; all others come back as they were and
     /// are for [`Self::check`]. Nothing is copied.
     ///

@@ -44,6 +44,7 @@ pub(super) fn record(tool: &Tool) -> TokenStream {
     let inline = tool.inline.is_some();
     let prepare = hook(tool.prepare.as_ref(), &quote!(Prepared::into_prepared));
     let validate = hook(tool.validate.as_ref(), &quote!(Verdict::into_verdict));
+    let validate_only = tool.validate_only.is_some();
     let entry = entry(tool);
     quote_spanned! {site()=>
         #[__sdk::linkme::distributed_slice(__sdk::TOOLS)]
@@ -62,6 +63,7 @@ pub(super) fn record(tool: &Tool) -> TokenStream {
             unwinds: __sdk::cfg!(panic = "unwind"),
             prepare: #prepare,
             validate: #validate,
+            validate_only: #validate_only,
             entry: #entry,
         };
     }

@@ -14,7 +14,8 @@ use crate::tool_types::Units;
     inline,
     timeout = "90s",
     prepare = keep,
-    validate = pass
+    validate = pass,
+    validate_only
 )]
 fn with_every_key() {}
 
@@ -40,6 +41,7 @@ fn every_key_reaches_the_host() {
         "inline": true,
         "hasPrepare": true,
         "hasValidate": true,
+        "validateOnly": true,
         "unwinds": true,
     });
     assert_eq!(described("with-every_Key"), expected);
@@ -62,6 +64,7 @@ fn every_key_has_a_default() {
         "inline": false,
         "hasPrepare": false,
         "hasValidate": false,
+        "validateOnly": false,
         "unwinds": true,
     });
     assert_eq!(described("get_HTTPStatus_2"), expected);

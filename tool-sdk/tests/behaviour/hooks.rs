@@ -110,6 +110,22 @@ fn renamed(mut args: Args) -> Result<Args> {
     Ok(args)
 }
 
+/// Shows its schema and enforces only its validator.
+#[tool(validate = rules::not_both, validate_only)]
+fn only_validated(a: Option<i64>) -> String {
+    format!("{a:?}")
+}
+
+#[test]
+fn r9_validator_may_stand_instead_of_the_schema() {
+    assert!(testing::describe("only_validated").unwrap().validate_only);
+    assert!(
+        !testing::describe("with_result_verdict")
+            .unwrap()
+            .validate_only
+    );
+}
+
 #[tool(prepare = renamed, validate = rules::limited::<3>)]
 async fn with_both_hooks(count: u8) -> u8 {
     count
