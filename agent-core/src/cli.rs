@@ -4,6 +4,7 @@
 //! goes to stderr and to the host's log.
 
 mod call;
+mod context;
 mod contract;
 mod dev;
 mod list;
@@ -12,7 +13,6 @@ mod output;
 mod progress;
 mod scaffold;
 mod schema;
-mod session;
 mod streams;
 
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use session::Session;
+use context::Context;
 
 /// Native tools for language-model agents, hot-reloaded.
 #[derive(Debug, Parser)]
@@ -175,14 +175,14 @@ async fn run(cli: Cli) -> Result<Exit, CommandError> {
     if let Some(Command::New { name }) = &command {
         return scaffold::new(&global, name);
     }
-    let session = Session::open(global)?;
+    let context = Context::open(global)?;
     let exit = match command.unwrap_or(Command::Dev) {
-        Command::Dev => dev::run(&session).await,
-        Command::List => list::run(&session).await,
-        Command::Call { name, arguments } => call::run(&session, &name, arguments.as_deref()).await,
-        Command::Schema { name, format } => schema::run(&session, name.as_deref(), format).await,
-        Command::New { name } => scaffold::new(&session.global, &name),
+        Command::Dev => dev::run(&context).await,
+        Command::List => list::run(&context).await,
+        Command::Call { name, arguments } => call::run(&context, &name, arguments.as_deref()).await,
+        Command::Schema { name, format } => schema::run(&context, name.as_deref(), format).await,
+        Command::New { name } => scaffold::new(&context.global, &name),
     };
-    session.close();
+    context.close();
     exit
 }

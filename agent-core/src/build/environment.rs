@@ -217,7 +217,7 @@ mod tests {
         let variables = variables
             .iter()
             .map(|(name, value)| ((*name).into(), (*value).into()));
-        let folder = Path::new("/work/target/debug/deps");
+        let folder = Path::new("/project/target/debug/deps");
         BuildEnvironment::cleaned(variables, Some(folder))
             .variables()
             .map(|(name, value)| {
@@ -248,7 +248,7 @@ mod tests {
             ("CARGO_MANIFEST_DIR", "/work"),
             ("CARGO_PKG_NAME", "toolsmith"),
             ("CARGO_HOMESTEAD", "x"),
-            ("CARGO_TARGET_DIR", "/work/target"),
+            ("CARGO_TARGET_DIR", "/project/target"),
             ("CARGO_BUILD_TARGET", "x"),
             ("CARGO_ENCODED_RUSTFLAGS", "x"),
             ("CARGO_MAKEFLAGS", "x"),
@@ -271,10 +271,13 @@ mod tests {
     fn library_paths_keep_what_a_person_put_in() {
         for (value, expected) in [
             (
-                "/work/target/debug/deps:/work/target/debug:/r/toolchains/stable/lib",
+                "/project/target/debug/deps:/project/target/debug:/r/toolchains/stable/lib",
                 None,
             ),
-            ("/work/target/debug/build/x/out:/nix/lib", Some("/nix/lib")),
+            (
+                "/project/target/debug/build/x/out:/nix/lib",
+                Some("/nix/lib"),
+            ),
             (
                 "/opt/lib:/r/lib/rustlib/x86_64-unknown-linux-gnu/lib",
                 Some("/opt/lib"),
@@ -290,7 +293,7 @@ mod tests {
             let below_cargo = [("CARGO", "/bin/cargo"), ("LD_LIBRARY_PATH", value)];
             assert_eq!(cleaned(&below_cargo), expected, "{value}");
         }
-        let alone = [("LD_LIBRARY_PATH", "/work/target/debug")];
+        let alone = [("LD_LIBRARY_PATH", "/project/target/debug")];
         assert_eq!(cleaned(&alone).len(), 1);
     }
 

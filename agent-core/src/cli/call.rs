@@ -5,20 +5,20 @@ use std::io::Read;
 use fs_err as fs;
 use tool_sdk::ErrorKind;
 
-use super::session::Session;
+use super::context::Context;
 use super::{CommandError, Exit, output};
 use crate::abort::AbortSignal;
 use crate::call::{Arguments, ToolCall};
 use crate::tool::{CallError, ToolCallResult};
 
 pub(super) async fn run(
-    session: &Session,
+    context: &Context,
     name: &str,
     arguments: Option<&str>,
 ) -> Result<Exit, CommandError> {
     let arguments = read(arguments)?;
-    session.refresh_for(name).await?;
-    let registry = session.caller.registry();
+    context.refresh_for(name).await?;
+    let registry = context.caller.registry();
     if registry.table().get(name).is_none()
         && let Some((plugin, reason)) = registry.failed_with(name)
     {
@@ -30,22 +30,22 @@ pub(super) async fn run(
             name,
             error,
         );
-        show(session, &result);
+        show(context, &result);
         return Ok(exit_of(&result));
     }
-    Ok(make(session, name, arguments).await)
+    Ok(make(context, name, arguments).await)
 }
 
 /// Makes one call with the tools as they are now, and prints what it came to.
-pub(super) async fn make(session: &Session, name: &str, arguments: String) -> Exit {
-    if let Some(plugin) = session
+pub(super) async fn make(context: &Context, name: &str, arguments: String) -> Exit {
+    if let Some(plugin) = context
         .caller
         .registry()
         .table()
         .get(name)
         .and_then(|tool| tool.plugin().cloned())
     {
-        session.speaker.set(plugin.as_str());
+        context.speaker.set(plugin.as_str());
     }
     let abort = AbortSignal::new();
     let interrupted = abort.clone();
@@ -55,19 +55,19 @@ pub(super) async fn make(session: &Session, name: &str, arguments: String) -> Ex
         }
     });
     let call = ToolCall::new(name, Arguments::Text(arguments));
-    let finalized = session.caller.call(call, &abort).await;
+    let finalized = context.caller.call(call, &abort).await;
     watch.abort();
-    show(session, &finalized.result);
+    show(context, &finalized.result);
     exit_of(&finalized.result)
 }
 
-fn show(session: &Session, result: &ToolCallResult) {
-    if session.output.json {
-        session.output.json(result);
+fn show(context: &Context, result: &ToolCallResult) {
+    if context.output.json {
+        context.output.json(result);
     } else if result.is_error {
         output::say(&output::readable(&result.content));
     } else {
-        session.output.text(&output::readable(&result.content));
+        context.output.text(&output::readable(&result.content));
     }
 }
 

@@ -10,23 +10,23 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
+use super::context::Context;
 use super::progress::Quiet;
-use super::session::Session;
 use super::{CommandError, Exit, call, list, output, schema};
 use crate::ids::PluginName;
 use crate::json_text::shortened;
 use crate::registry::Scope;
 
-pub(super) async fn run(session: &Session) -> Result<Exit, CommandError> {
-    session.refresh(Scope::All).await?;
-    let _watch = session
+pub(super) async fn run(context: &Context) -> Result<Exit, CommandError> {
+    context.refresh(Scope::All).await?;
+    let _watch = context
         .caller
         .registry()
         .watch(Arc::new(Quiet))
         .map_err(CommandError::failed)?;
     let interactive = std::io::stdin().is_terminal();
-    if interactive && !session.output.json {
-        list::show(session);
+    if interactive && !context.output.json {
+        list::show(context);
         output::say("Commands: list, call NAME [JSON], schema NAME, reload [CRATE], quit");
     }
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
@@ -41,7 +41,7 @@ pub(super) async fn run(session: &Session) -> Result<Exit, CommandError> {
         match line {
             Ok(Some(line)) => match Line::parse(&line) {
                 Line::Quit => break,
-                command => answer(session, command).await,
+                command => answer(context, command).await,
             },
             Ok(None) => break,
             Err(error) => output::complain("the line is not readable", &error.to_string()),
@@ -90,34 +90,34 @@ impl<'a> Line<'a> {
     }
 }
 
-async fn answer(session: &Session, command: Line<'_>) {
+async fn answer(context: &Context, command: Line<'_>) {
     let answered = match command {
         Line::Nothing | Line::Quit => Ok(()),
         Line::Unknown(line) => Err(CommandError::usage(format!(
             "unknown command `{}`; there are: list, call NAME [JSON], schema NAME [FORMAT], reload [CRATE], quit",
             shortened(line, 80)
         ))),
-        Line::List => session
+        Line::List => context
             .refresh(Scope::All)
             .await
-            .map(|()| list::show(session)),
-        Line::Call { name, arguments } => match session.refresh_known(name).await {
+            .map(|()| list::show(context)),
+        Line::Call { name, arguments } => match context.refresh_known(name).await {
             Ok(()) => {
-                call::make(session, name, arguments.to_owned()).await;
+                call::make(context, name, arguments.to_owned()).await;
                 Ok(())
             }
             Err(error) => Err(error),
         },
-        Line::Schema { name, format } => show_schema(session, name, format).await,
-        Line::Reload { plugin: "" } => session.refresh(Scope::Forced).await,
-        Line::Reload { plugin } => reload(session, &PluginName::new(plugin)).await,
+        Line::Schema { name, format } => show_schema(context, name, format).await,
+        Line::Reload { plugin: "" } => context.refresh(Scope::Forced).await,
+        Line::Reload { plugin } => reload(context, &PluginName::new(plugin)).await,
     };
     if let Err(CommandError { message, hint, .. }) = answered {
         output::complain(&message, hint.as_deref().unwrap_or_default());
     }
 }
 
-async fn show_schema(session: &Session, name: &str, format: &str) -> Result<(), CommandError> {
+async fn show_schema(context: &Context, name: &str, format: &str) -> Result<(), CommandError> {
     let format = if format.is_empty() { "mcp" } else { format };
     let format = schema::Format::from_str(format, false).map_err(|_| {
         let known: Vec<String> = schema::Format::value_variants()
@@ -129,13 +129,13 @@ async fn show_schema(session: &Session, name: &str, format: &str) -> Result<(), 
             known.join(", ")
         ))
     })?;
-    session.refresh_known(name).await?;
-    schema::show(session, Some(name), format).map(|_| ())
+    context.refresh_known(name).await?;
+    schema::show(context, Some(name), format).map(|_| ())
 }
 
-async fn reload(session: &Session, plugin: &PluginName) -> Result<(), CommandError> {
-    session.refresh(Scope::All).await?;
-    let known = session.caller.registry().plugins();
+async fn reload(context: &Context, plugin: &PluginName) -> Result<(), CommandError> {
+    context.refresh(Scope::All).await?;
+    let known = context.caller.registry().plugins();
     if known.iter().any(|status| status.name == *plugin) {
         return Ok(());
     }

@@ -2,24 +2,24 @@
 
 use std::fmt::Write;
 
+use super::context::Context;
 use super::contract::List;
-use super::session::Session;
 use super::{CommandError, Exit};
 use crate::registry::Scope;
 
-pub(super) async fn run(session: &Session) -> Result<Exit, CommandError> {
-    session.refresh(Scope::All).await?;
-    show(session);
+pub(super) async fn run(context: &Context) -> Result<Exit, CommandError> {
+    context.refresh(Scope::All).await?;
+    show(context);
     Ok(Exit::Done)
 }
 
 /// Prints the list as it is now.
-pub(super) fn show(session: &Session) {
-    let list = List::of(session.caller.registry());
-    if session.output.json {
-        session.output.json(&list);
+pub(super) fn show(context: &Context) {
+    let list = List::of(context.caller.registry());
+    if context.output.json {
+        context.output.json(&list);
     } else {
-        session.output.text(&readable(&list));
+        context.output.text(&readable(&list));
     }
 }
 

@@ -1,8 +1,8 @@
 //! `toolsmith new`: a plugin crate that is ready to build.
 
+use super::context::Place;
 use super::contract::Made;
 use super::output::Output;
-use super::session::Place;
 use super::{CommandError, Exit, Global, output};
 use crate::build::{sdk, template};
 

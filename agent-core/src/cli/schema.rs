@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use serde_json::Value;
 
-use super::session::Session;
+use super::context::Context;
 use super::{CommandError, Exit};
 use crate::format;
 use crate::registry::Scope;
@@ -15,24 +15,24 @@ pub(super) enum Format {
 }
 
 pub(super) async fn run(
-    session: &Session,
+    context: &Context,
     name: Option<&str>,
     format: Format,
 ) -> Result<Exit, CommandError> {
     match name {
-        Some(name) => session.refresh_for(name).await?,
-        None => session.refresh(Scope::All).await?,
+        Some(name) => context.refresh_for(name).await?,
+        None => context.refresh(Scope::All).await?,
     }
-    show(session, name, format)
+    show(context, name, format)
 }
 
 /// Prints the schemas as they are now.
 pub(super) fn show(
-    session: &Session,
+    context: &Context,
     name: Option<&str>,
     format: Format,
 ) -> Result<Exit, CommandError> {
-    let table = session.caller.registry().table();
+    let table = context.caller.registry().table();
     let shown = |entry: &crate::registry::ToolEntry| match format {
         Format::Mcp => format::mcp::tool(entry.spec()),
     };
@@ -50,10 +50,10 @@ pub(super) fn show(
             vec![shown(entry)]
         }
     };
-    if session.output.json {
-        session.output.json(&schemas);
+    if context.output.json {
+        context.output.json(&schemas);
     } else {
-        session
+        context
             .output
             .text(&serde_json::to_string_pretty(&schemas).unwrap_or_default());
     }

@@ -19,6 +19,9 @@ use crate::limits;
 /// Whose calls are counted together: a loaded generation.
 pub type OwnerId = u64;
 
+/// How often an idle thread looks for a job before it sleeps.
+const SNOOZES: u32 = 20;
+
 /// Why a call could not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -152,6 +155,26 @@ impl Shared {
         }
     }
 
+    /// Waits for a job: awake for a moment, since calls come in rows and waking a thread takes
+    /// longer than most of them, then asleep. Says whether the wait was too long.
+    fn wait_for_work<'s>(&'s self, state: MutexGuard<'s, State>) -> (MutexGuard<'s, State>, bool) {
+        drop(state);
+        for _ in 0..SNOOZES {
+            std::thread::yield_now();
+            let state = self.lock();
+            if !state.queue.is_empty() {
+                return (state, false);
+            }
+        }
+        let state = self.lock();
+        if !state.queue.is_empty() {
+            return (state, false);
+        }
+        let waited = self.work.wait_timeout(state, limits::POOL_IDLE);
+        let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        (state, waited.timed_out())
+    }
+
     fn serve(&self) {
         let mut state = self.lock();
         loop {
@@ -162,13 +185,10 @@ impl Shared {
             }) = state.queue.pop_front()
             else {
                 state.idle += 1;
-                let (next, waited) = self
-                    .work
-                    .wait_timeout(state, limits::POOL_IDLE)
-                    .unwrap_or_else(PoisonError::into_inner);
-                state = next;
+                let timed_out;
+                (state, timed_out) = self.wait_for_work(state);
                 state.idle -= 1;
-                if waited.timed_out() && state.queue.is_empty() {
+                if timed_out && state.queue.is_empty() {
                     break;
                 }
                 continue;

@@ -19,7 +19,7 @@ use crate::json_text::spaced;
 use crate::registry::{Registry, RegistryError, RegistryOptions, Scope};
 
 /// Everything that a command needs.
-pub(super) struct Session {
+pub(super) struct Context {
     pub(super) global: Global,
     pub(super) caller: Caller,
     pub(super) output: Output,
@@ -77,7 +77,7 @@ fn config_for(project: Option<Project>, plugins: &std::path::Path) -> Option<Pat
         .and_then(|project| project.config)
 }
 
-impl Session {
+impl Context {
     /// Opens the project. Nothing is built or loaded yet.
     pub(super) fn open(global: Global) -> Result<Self, CommandError> {
         let Place {
