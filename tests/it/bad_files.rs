@@ -79,7 +79,7 @@ fn bad_libraries_are_refused_in_one_sentence_and_the_rest_serves() {
     assert_eq!(project.run(&["call", "fine"]).stdout, "fine\n");
 }
 
-/// Y47: a finished library beside crates serves under its file's name, and a file that is none
+/// Y1, Y47: a finished library beside crates serves under its file's name, and a file that is none
 /// hurts nobody.
 #[test]
 fn y47_finished_library_serves_without_its_crate() {
