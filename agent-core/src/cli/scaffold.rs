@@ -30,7 +30,11 @@ pub(super) fn new(global: &Global, name: &str) -> Result<Exit, CommandError> {
     };
     let path = template::create(request).map_err(|error| {
         let hint = error.hint();
-        CommandError::usage(error).with_hint(hint)
+        let refused = match error {
+            template::NewCrateError::Io(_) => CommandError::failed(error),
+            _ => CommandError::usage(error),
+        };
+        refused.with_hint(hint)
     })?;
     let output = Output::new(Box::new(std::io::stdout()), global.json);
     if global.json {
