@@ -287,11 +287,6 @@ impl Dev {
         }
     }
 
-    /// What was written to stderr so far.
-    pub fn complaints(&self) -> Vec<String> {
-        self.complaints.try_iter().collect()
-    }
-
     /// Waits for a line on stderr.
     pub fn complaint(&self, wished: impl Fn(&str) -> bool) -> String {
         let begin = Instant::now();
@@ -305,17 +300,24 @@ impl Dev {
         panic!("no such line on stderr");
     }
 
-    /// Ends the input and waits for the end of the process.
-    pub fn finish(mut self) -> Option<i32> {
+    /// Ends the input and waits for the end of the process. Gives its exit code.
+    pub fn finish(self) -> Option<i32> {
+        self.finish_with_complaints().0
+    }
+
+    /// The same, with everything on stderr that was not waited for.
+    pub fn finish_with_complaints(mut self) -> (Option<i32>, Vec<String>) {
         self.input = None;
         let begin = Instant::now();
-        loop {
+        let status = loop {
             if let Some(status) = self.child.try_wait().expect("it is our child") {
-                return status.code();
+                break status;
             }
             assert!(begin.elapsed() < DEADLINE, "dev does not end");
             std::thread::yield_now();
-        }
+        };
+        // The reader ends with the process's end of the pipe.
+        (status.code(), self.complaints.iter().collect())
     }
 }
 

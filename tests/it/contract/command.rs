@@ -192,8 +192,7 @@ fn dev_on_a_pipe_skips_blanks_and_remarks_and_answers_in_order() {
         assert_eq!(dev.answer()["error"]["kind"], "unknownTool");
     }
     assert_eq!(dev.answer(), list);
-    assert_eq!(dev.complaints(), Vec::<String>::new());
-    assert_eq!(dev.finish(), Some(0));
+    assert_eq!(dev.finish_with_complaints(), (Some(0), Vec::new()));
 }
 
 #[test]
@@ -209,7 +208,7 @@ fn dev_on_a_pipe_tells_an_unknown_command_in_one_line_and_goes_on() {
     dev.send("list");
     assert_eq!(dev.answer()["schemaVersion"], 1);
     let usage = "there are: list, call NAME [JSON], schema NAME [FORMAT], reload [CRATE], quit";
-    let expected = [
+    let expected = vec![
         format!("error: unknown command `dance now`; {usage}"),
         format!("error: unknown command `call`; {usage}"),
         format!("error: unknown command `list more`; {usage}"),
@@ -217,8 +216,7 @@ fn dev_on_a_pipe_tells_an_unknown_command_in_one_line_and_goes_on() {
         "error: no plugin `nobody`; there are: ".to_owned(),
         "error: Tool nobody not found".to_owned(),
     ];
-    assert_eq!(dev.complaints(), expected);
-    assert_eq!(dev.finish(), Some(0));
+    assert_eq!(dev.finish_with_complaints(), (Some(0), expected));
 }
 
 /// Without `--json` an answer is printed as `call` prints it.
