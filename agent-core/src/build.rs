@@ -63,9 +63,9 @@ use crate::limits::BUILD_TIME;
 
 /// Hears how a build goes on. Every method may be left out.
 pub trait BuildProgress: Send + Sync {
-    /// Cargo is about to run for a package; said once for each build.
-    fn started(&self, package: &str) {
-        _ = package;
+    /// Cargo is about to run for a package whose inputs have this hash; said once for each build.
+    fn started(&self, package: &str, inputs_hash: &str) {
+        _ = (package, inputs_hash);
     }
 
     /// A crate is being compiled: the package itself or one that it depends on.
@@ -236,11 +236,7 @@ impl Builder {
     }
 
     fn record_file(&self, package: &str) -> PathBuf {
-        let file = match self.options.profile {
-            Profile::Dev => format!("{package}.json"),
-            profile @ Profile::Release => format!("{package}.{}.json", profile.as_str()),
-        };
-        self.options.state_dir.join("builds").join(file)
+        record::Record::file(&self.options.state_dir, package, self.options.profile)
     }
 }
 

@@ -172,17 +172,30 @@ pub fn main() -> ExitCode {
 
 async fn run(cli: Cli) -> Result<Exit, CommandError> {
     let Cli { global, command } = cli;
-    if let Some(Command::New { name }) = &command {
-        return scaffold::new(&global, name);
+    match command.unwrap_or(Command::Dev) {
+        Command::New { name } => scaffold::new(&global, &name),
+        Command::Dev => in_project(&global, dev::run).await,
+        Command::List => in_project(&global, list::run).await,
+        Command::Call { name, arguments } => {
+            let call =
+                async |context: &Context| call::run(context, &name, arguments.as_deref()).await;
+            in_project(&global, call).await
+        }
+        Command::Schema { name, format } => {
+            let show =
+                async |context: &Context| schema::run(context, name.as_deref(), format).await;
+            in_project(&global, show).await
+        }
     }
+}
+
+/// Runs a command that needs the project's tools.
+async fn in_project(
+    global: &Global,
+    command: impl AsyncFnOnce(&Context) -> Result<Exit, CommandError>,
+) -> Result<Exit, CommandError> {
     let context = Context::open(global)?;
-    let exit = match command.unwrap_or(Command::Dev) {
-        Command::Dev => dev::run(&context).await,
-        Command::List => list::run(&context).await,
-        Command::Call { name, arguments } => call::run(&context, &name, arguments.as_deref()).await,
-        Command::Schema { name, format } => schema::run(&context, name.as_deref(), format).await,
-        Command::New { name } => scaffold::new(&context.global, &name),
-    };
+    let exit = command(&context).await;
     context.close();
     exit
 }

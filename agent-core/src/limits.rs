@@ -35,15 +35,6 @@ pub const INLINE_BUDGET: Duration = Duration::from_millis(10);
 /// How long the drained generation of a plugin may take to close its state and its runtime.
 pub const RETIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the process waits at its end for calls that still run.
-pub const EXIT_GRACE: Duration = Duration::from_secs(1);
-
-/// Libraries of one plugin that may stay mapped after they were replaced (`max_images`).
-pub const RETIRED_IMAGES: usize = 200;
-
-/// Size of the retired libraries of one plugin, in bytes, at which it leaves the host's process.
-pub const RETIRED_IMAGE_BYTES: u64 = 200 * 1000 * 1000;
-
 /// How long one build may take, waiting for another builder included.
 pub const BUILD_TIME: Duration = Duration::from_mins(10);
 

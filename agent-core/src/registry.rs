@@ -24,7 +24,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
-use crate::build::{BuildProgress, Builder, CrateManifest};
+use crate::build::{BuildProgress, Builder};
 use crate::event::Emitter;
 use crate::ids::PluginName;
 use crate::plugin::{PluginError, Store, ToolPool};
@@ -233,31 +233,6 @@ impl Registry {
     /// Paths whose change should be noticed.
     async fn watched(&self) -> std::collections::BTreeSet<PathBuf> {
         self.0.reload.lock().await.watched()
-    }
-}
-
-impl Inner {
-    /// Waits until a crate's inputs are no longer `content`.
-    async fn edited(
-        &self,
-        builder: &Arc<Builder>,
-        manifest: &CrateManifest,
-        content: Option<&String>,
-    ) {
-        let mut events = self.events_seen.subscribe();
-        loop {
-            if events.changed().await.is_err() {
-                return std::future::pending().await;
-            }
-            if builder.inputs_hash(manifest).await.as_ref() != content {
-                return;
-            }
-        }
-    }
-
-    /// The library of a crate as it was last built.
-    fn built_before(&self, manifest: &CrateManifest) -> Option<PathBuf> {
-        Builder::built_before(&self.options.state, manifest)
     }
 }
 

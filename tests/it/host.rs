@@ -53,6 +53,12 @@ impl Host {
         Caller::new(self.registry.clone(), self.events.emitter())
     }
 
+    /// The usual tool is not touched by whatever happened to another.
+    pub(crate) async fn check_weather(&self) {
+        let finalized = self.call("getWeather", r#"{"city": "Tokyo"}"#).await;
+        assert!(!finalized.result.is_error);
+    }
+
     /// Calls a tool with the id `call_1`.
     pub(crate) async fn call(&self, name: &str, arguments: &str) -> Finalized {
         let call = ToolCall::new(name, Arguments::Text(arguments.to_owned())).with_id("call_1");

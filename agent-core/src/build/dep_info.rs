@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn dep_info_names_files_with_spaces_colons_and_backslashes() {
-        let folder = Path::new("/work");
+        let folder = Path::new("/project");
         for (text, expected) in [
             (
                 "/t/liba.so: /a/src/lib.rs /a/src/x.txt\n",
@@ -73,7 +73,7 @@ mod tests {
                 "/t/a.so: /a\\b.rs /c\\\\ d.rs\n",
                 &["/a\\b.rs", "/c\\ d.rs"],
             ),
-            ("/t/a.so: src/lib.rs\n", &["/work/src/lib.rs"]),
+            ("/t/a.so: src/lib.rs\n", &["/project/src/lib.rs"]),
             (
                 "/t/a.so: /a.rs\n\n/t/a.rlib: /a.rs /b.rs\n",
                 &["/a.rs", "/b.rs"],

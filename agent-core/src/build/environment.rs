@@ -245,7 +245,7 @@ mod tests {
         ];
         let removed = [
             ("CARGO", "/bin/cargo"),
-            ("CARGO_MANIFEST_DIR", "/work"),
+            ("CARGO_MANIFEST_DIR", "/project"),
             ("CARGO_PKG_NAME", "toolsmith"),
             ("CARGO_HOMESTEAD", "x"),
             ("CARGO_TARGET_DIR", "/project/target"),
@@ -283,7 +283,7 @@ mod tests {
                 Some("/opt/lib"),
             ),
             ("/opt/lib::/usr/lib", Some("/opt/lib:/usr/lib")),
-            ("/work", Some("/work")),
+            ("/project", Some("/project")),
             ("/", Some("/")),
         ] {
             let expected: Vec<_> = expected

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::cargo::Profile;
 use super::record::Record;
 use super::{Builder, CrateManifest};
 
@@ -18,10 +19,7 @@ impl Builder {
 
     /// Where the crate's last successful build put its library, which may be gone.
     pub fn library_of(state: &Path, manifest: &CrateManifest) -> Option<PathBuf> {
-        let file = state
-            .join("builds")
-            .join(format!("{}.json", manifest.package));
-        let record = Record::load(&file)?;
+        let record = Record::load(&Record::file(state, &manifest.package, Profile::Dev))?;
         (record.conditions.manifest == manifest.file()).then_some(record.library)
     }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
+use super::cargo::Profile;
 use super::environment::BuildEnvironment;
 use super::inputs::{Seen, Snapshot, Sources};
 
@@ -90,6 +91,15 @@ impl Record {
             artifact,
             ..self.clone()
         }
+    }
+
+    /// The file that holds the record of a package.
+    pub(super) fn file(state: &Path, package: &str, profile: Profile) -> PathBuf {
+        let file = match profile {
+            Profile::Dev => format!("{package}.json"),
+            Profile::Release => format!("{package}.{}.json", profile.as_str()),
+        };
+        state.join("builds").join(file)
     }
 
     /// The record of a package; a broken file is as good as none.

@@ -191,8 +191,8 @@ impl Builder {
         stop: Stop<'_>,
         begin: Instant,
     ) -> Result<Built, BuildError> {
-        progress.started(&manifest.package);
         let inputs_hash = look.digest(manifest);
+        progress.started(&manifest.package, &inputs_hash);
         let run = Run {
             manifest,
             target: &self.options.target_dir,

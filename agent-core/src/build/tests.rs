@@ -23,7 +23,7 @@ impl Heard {
 }
 
 impl BuildProgress for Heard {
-    fn started(&self, package: &str) {
+    fn started(&self, package: &str, _: &str) {
         self.0.lock().unwrap().push(format!("started {package}"));
     }
 

@@ -20,7 +20,6 @@ use crate::registry::{Registry, RegistryError, RegistryOptions, Scope};
 
 /// Everything that a command needs.
 pub(super) struct Context {
-    pub(super) global: Global,
     pub(super) caller: Caller,
     pub(super) output: Output,
     pub(super) speaker: Speaker,
@@ -79,12 +78,12 @@ fn config_for(project: Option<Project>, plugins: &std::path::Path) -> Option<Pat
 
 impl Context {
     /// Opens the project. Nothing is built or loaded yet.
-    pub(super) fn open(global: Global) -> Result<Self, CommandError> {
+    pub(super) fn open(global: &Global) -> Result<Self, CommandError> {
         let Place {
             plugins,
             state,
             config,
-        } = Place::find(&global)?;
+        } = Place::find(global)?;
         if !plugins.is_dir() {
             let text = format!("there is no plugins folder `{}`", plugins.display());
             let hint =
@@ -117,7 +116,6 @@ impl Context {
             Registry::open(options, builder, events.clone()).map_err(CommandError::failed)?;
         let caller = Caller::new(registry, events).with_tool_timeouts(timeouts(&config));
         Ok(Self {
-            global,
             caller,
             output,
             speaker,

@@ -59,7 +59,7 @@ fn write(text: &str) {
 }
 
 impl BuildProgress for Bar {
-    fn started(&self, package: &str) {
+    fn started(&self, package: &str, _: &str) {
         self.draw(|state| {
             *state = State {
                 package: package.to_owned(),

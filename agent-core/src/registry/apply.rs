@@ -73,7 +73,7 @@ impl Reload {
                 Action::Ensure(..) => {}
             }
         }
-        self.publish(registry);
+        registry.statuses.store(Arc::new(self.statuses()));
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use super::super::status::PluginState;
 use super::super::table::ToolEntry;
 use super::blocking;
 use super::report::{BuildOutcome, Reporter, short_reason};
-use crate::build::{BuildError, BuildProgress, Builder, CrateManifest};
+use crate::build::{BuildProgress, Builder, CrateManifest};
 use crate::ids::{ContentHash, GenerationNumber, PluginName};
 use crate::plugin::bridge::load_plugin;
 use crate::plugin::store::StoredLibrary;
@@ -96,17 +96,18 @@ impl Plugin {
             package: Some(manifest.package.clone()),
         };
         let Some(builder) = &registry.builder else {
-            let found = registry.built_before(manifest);
+            let found = Builder::built_before(&registry.options.state, manifest);
             let reason = || "not built yet, and building is switched off".to_owned();
             return found
                 .map(|path| Some(library(path)))
                 .ok_or_else(|| Failure::unreported(reason(), String::new()));
         };
+        if self.failed_content.is_some()
+            && builder.inputs_hash(manifest).await == self.failed_content
+        {
+            return Ok(None);
+        }
         loop {
-            let content = builder.inputs_hash(manifest).await;
-            if content.is_some() && content == self.failed_content {
-                return Ok(None);
-            }
             let reporter = Reporter::new(registry, name, progress);
             self.state = PluginState::Building;
             let never = CancellationToken::new();
@@ -114,7 +115,7 @@ impl Plugin {
                 biased;
                 built = builder.ensure(manifest, &reporter, &never) => built,
                 // Newest wins: dropping the build's future ends cargo with all it has started.
-                () = registry.edited(builder, manifest, content.as_ref()) => {
+                () = reporter.overtaken(builder, manifest) => {
                     reporter.ended(BuildOutcome::Superseded);
                     continue;
                 }
@@ -127,10 +128,9 @@ impl Plugin {
                 }
                 Err(error) => {
                     reporter.ended(BuildOutcome::Failed(&error));
-                    // The compiler may have read a file that was saved after the look at it.
-                    let content = match &error {
-                        BuildError::Compile { inputs_hash, .. } => inputs_hash.clone(),
-                        _ => content.unwrap_or_default(),
+                    let content = match reporter.content() {
+                        Some(content) => content.clone(),
+                        None => builder.inputs_hash(manifest).await.unwrap_or_default(),
                     };
                     Err(Failure {
                         reason: short_reason(&error),

@@ -1,10 +1,10 @@
 //! How a crate's build is told: as events, and as a sentence.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use super::super::Inner;
-use crate::build::{BuildError, BuildProgress};
+use crate::build::{BuildError, BuildProgress, Builder, CrateManifest};
 use crate::event::EventKind;
 use crate::ids::PluginName;
 
@@ -14,8 +14,9 @@ pub(super) struct Reporter<'a> {
     name: &'a PluginName,
     progress: &'a dyn BuildProgress,
     begin: Instant,
-    /// Set when cargo starts: a look that finds everything as it was is no build.
-    started: AtomicBool,
+    /// The hash of what is built, set when cargo starts: a look that finds everything as it was is no
+    /// build.
+    building: OnceLock<String>,
 }
 
 impl<'a> Reporter<'a> {
@@ -24,20 +25,39 @@ impl<'a> Reporter<'a> {
         name: &'a PluginName,
         progress: &'a dyn BuildProgress,
     ) -> Self {
-        let (begin, started) = (Instant::now(), AtomicBool::new(false));
         Self {
             registry,
             name,
             progress,
-            begin,
-            started,
+            begin: Instant::now(),
+            building: OnceLock::new(),
+        }
+    }
+
+    /// The hash of what is built, once cargo has started.
+    pub(super) fn content(&self) -> Option<&String> {
+        self.building.get()
+    }
+
+    /// Waits until the crate's inputs are no longer what is being built.
+    pub(super) async fn overtaken(&self, builder: &Arc<Builder>, manifest: &CrateManifest) {
+        let mut events = self.registry.events_seen.subscribe();
+        loop {
+            if events.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+            // Before cargo starts the builder looks again by itself.
+            let building = self.content();
+            if building.is_some() && builder.inputs_hash(manifest).await.as_ref() != building {
+                return;
+            }
         }
     }
 
     /// The build ended: with a library, with an error, or because a newer one takes its place.
     pub(super) fn ended(&self, outcome: BuildOutcome<'_>) {
         let failed = !matches!(outcome, BuildOutcome::Built);
-        if !self.started.load(Ordering::Relaxed) && !failed {
+        if self.content().is_none() && !failed {
             return;
         }
         self.registry.events.emit(|| EventKind::BuildEnd {
@@ -61,12 +81,12 @@ pub(super) enum BuildOutcome<'a> {
 }
 
 impl BuildProgress for Reporter<'_> {
-    fn started(&self, package: &str) {
-        self.started.store(true, Ordering::Relaxed);
+    fn started(&self, package: &str, inputs_hash: &str) {
+        self.building.get_or_init(|| inputs_hash.to_owned());
         self.registry.events.emit(|| EventKind::BuildStart {
             plugin: self.name.clone(),
         });
-        self.progress.started(package);
+        self.progress.started(package, inputs_hash);
     }
 
     fn compiling(&self, package: &str) {
