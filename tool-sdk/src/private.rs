@@ -35,7 +35,10 @@ pub use crate::error::ToolError;
 use crate::panic::PanicReport;
 use crate::result::Content;
 pub use crate::result::ToolResult;
-pub use crate::tool::{ArgumentRecord, Entry, Outcome, Shape, TOOLS, ToolFuture, ToolRecord};
+pub use crate::tool::{
+    Annotations, ArgumentRecord, Entry, ExampleRecord, Expect, Keyword, Outcome, Shape, TOOLS,
+    ToolFuture, ToolRecord,
+};
 
 /// The traits that are chosen where nothing more special is. Expanded code imports them all and
 /// names none.

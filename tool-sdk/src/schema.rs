@@ -1,18 +1,23 @@
-//! The JSON Schema of a tool: what `schemars` makes, rewritten once so that it says exactly what
-//! is accepted, and says it in keywords that every client knows.
-//!
-//! Rewriting goes by schema position: an argument that is called `title` or `format` is no
-//! keyword and stays.
+//! The JSON Schema of a tool: one property an argument, what its type accepts, narrowed by what
+//! its author wrote.
+
+mod keywords;
+mod rewrite;
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use self::rewrite::rewrite;
 use crate::docs::{self, FunctionDocs};
 use crate::tool::ArgumentRecord;
 
-/// The schema of a tool's arguments.
-pub(crate) fn input(arguments: &[ArgumentRecord], docs: &FunctionDocs) -> Value {
+/// The schema of a tool's arguments. What an author wrote and does not fit is added to `problems`.
+pub(crate) fn input(
+    arguments: &[ArgumentRecord],
+    docs: &FunctionDocs,
+    problems: &mut Vec<String>,
+) -> Value {
     let mut generator = generator();
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -21,7 +26,7 @@ pub(crate) fn input(arguments: &[ArgumentRecord], docs: &FunctionDocs) -> Value 
         if !shape.optional && argument.default.is_none() {
             required.push(Value::from(argument.name));
         }
-        let property = property(argument, shape.schema, docs);
+        let property = property(argument, shape.schema, docs, problems);
         properties.insert(argument.name.to_owned(), property);
     }
     let mut root = Map::new();
@@ -67,8 +72,13 @@ fn add_definitions(root: &mut Map<String, Value>, generator: &mut SchemaGenerato
     root.insert("$defs".to_owned(), definitions.into());
 }
 
-/// Type first, then the description, then the rest, the default last.
-fn property(argument: &ArgumentRecord, schema: Schema, docs: &FunctionDocs) -> Value {
+/// Type first, then the description, then the rest, default and examples last.
+fn property(
+    argument: &ArgumentRecord,
+    schema: Schema,
+    docs: &FunctionDocs,
+    problems: &mut Vec<String>,
+) -> Value {
     let mut schema = schema.to_value();
     rewrite(&mut schema);
     let mut keywords = match schema {
@@ -96,111 +106,14 @@ fn property(argument: &ArgumentRecord, schema: Schema, docs: &FunctionDocs) -> V
         property.insert("description".to_owned(), description);
     }
     property.append(&mut keywords);
+    let misfits = keywords::apply(&mut property, argument.keywords);
+    let named = |misfit| format!("argument `{}`: {misfit}", argument.name);
+    problems.extend(misfits.into_iter().map(named));
     if let Some(default) = argument.default {
         property.insert("default".to_owned(), default());
     }
+    if let Some(examples) = property.shift_remove("examples") {
+        property.insert("examples".to_owned(), examples);
+    }
     property.into()
-}
-
-/// Rewrites one schema and every schema inside it.
-fn rewrite(schema: &mut Value) {
-    let Value::Object(keywords) = schema else {
-        return;
-    };
-    keywords.shift_remove("title");
-    keywords.shift_remove("$schema");
-    number_format_to_bounds(keywords);
-    constants_to_enum(keywords);
-    if keywords.contains_key("properties")
-        && !keywords.contains_key("additionalProperties")
-        && !keywords.contains_key("unevaluatedProperties")
-    {
-        keywords.insert("additionalProperties".to_owned(), false.into());
-    }
-    for (keyword, value) in keywords.iter_mut() {
-        match keyword.as_str() {
-            "properties" | "patternProperties" | "$defs" | "dependentSchemas" => {
-                value
-                    .as_object_mut()
-                    .into_iter()
-                    .flat_map(Map::values_mut)
-                    .for_each(rewrite);
-            }
-            "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
-                value.as_array_mut().into_iter().flatten().for_each(rewrite);
-            }
-            "items"
-            | "additionalProperties"
-            | "unevaluatedProperties"
-            | "not"
-            | "contains"
-            | "propertyNames"
-            | "if"
-            | "then"
-            | "else" => rewrite(value),
-            _ => {}
-        }
-    }
-}
-
-/// `"format": "uint8"` is no format that clients know: its bounds say the same.
-fn number_format_to_bounds(keywords: &mut Map<String, Value>) {
-    let Some(format) = keywords.get("format").and_then(Value::as_str) else {
-        return;
-    };
-    let bounds: Option<(Value, Value)> = match format {
-        "int8" => Some((i8::MIN.into(), i8::MAX.into())),
-        "int16" => Some((i16::MIN.into(), i16::MAX.into())),
-        "int32" => Some((i32::MIN.into(), i32::MAX.into())),
-        "int64" | "int" => Some((i64::MIN.into(), i64::MAX.into())),
-        "uint8" => Some((0.into(), u8::MAX.into())),
-        "uint16" => Some((0.into(), u16::MAX.into())),
-        "uint32" => Some((0.into(), u32::MAX.into())),
-        "uint64" | "uint" => Some((0.into(), u64::MAX.into())),
-        "float" | "double" => None,
-        _ => return,
-    };
-    keywords.shift_remove("format");
-    if let Some((minimum, maximum)) = bounds {
-        keywords.entry("minimum").or_insert(minimum);
-        keywords.entry("maximum").or_insert(maximum);
-    }
-}
-
-/// An enum of unit variants with doc comments comes as `oneOf` of constants, which many clients
-/// do not read. It becomes an `enum`, and the variants' descriptions go into the description.
-fn constants_to_enum(keywords: &mut Map<String, Value>) {
-    let Some(variants) = keywords.get("oneOf").and_then(Value::as_array) else {
-        return;
-    };
-    let mut values = Vec::new();
-    let mut lines = Vec::new();
-    for variant in variants {
-        let documented = variant.get("description").and_then(Value::as_str);
-        if let Some(constant) = variant.get("const").filter(|value| value.is_string()) {
-            lines.extend(documented.map(|text| format!("- `{}`: {text}", plain(constant))));
-            values.push(constant.clone());
-        } else if let Some(list) = variant.get("enum").and_then(Value::as_array)
-            && documented.is_none()
-        {
-            values.extend(list.iter().cloned());
-        } else {
-            return;
-        }
-    }
-    keywords.shift_remove("oneOf");
-    keywords.insert("type".to_owned(), "string".into());
-    keywords.insert("enum".to_owned(), values.into());
-    if !lines.is_empty() {
-        let head = keywords
-            .get("description")
-            .and_then(Value::as_str)
-            .map(str::to_owned);
-        let text: Vec<String> = head.into_iter().chain(lines).collect();
-        keywords.insert("description".to_owned(), text.join("\n").into());
-    }
-}
-
-fn plain(constant: &Value) -> &str {
-    constant.as_str().unwrap_or_default()
 }

@@ -1,6 +1,8 @@
 //! A tool as its own crate knows it: the record that `#[tool]` makes, and the description of it
 //! that hosts read.
 
+mod annotations;
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -15,6 +17,8 @@ use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::result::ToolResult;
 use crate::{docs, schema};
+
+pub use annotations::Annotations;
 
 /// What a tool's code comes to.
 pub type Outcome = Result<ToolResult, ToolError>;
@@ -53,10 +57,18 @@ pub struct ToolRecord {
     pub output: fn(&mut SchemaGenerator) -> Option<Schema>,
     /// Whether calls may overlap others.
     pub parallel: Option<bool>,
+    /// How many calls may run at the same time.
+    pub max_concurrent: Option<u32>,
     /// Time limit of one call.
     pub timeout_ms: Option<u64>,
     /// The author's promise never to wait.
     pub inline: bool,
+    /// Set when the tool should not be used any more; what to do instead, or an empty text.
+    pub deprecated: Option<&'static str>,
+    /// What it does to the world.
+    pub annotations: Annotations,
+    /// Calls with their expected results.
+    pub examples: &'static [ExampleRecord],
     /// Whether the crate was compiled so that panics can be caught.
     pub unwinds: bool,
     /// Changes the arguments before they are validated.
@@ -91,6 +103,42 @@ pub struct ArgumentRecord {
     pub shape: fn(&mut SchemaGenerator) -> Shape,
     /// The value that stands in for an absent one.
     pub default: Option<fn() -> Value>,
+    /// What its author adds to the type's schema.
+    pub keywords: &'static [Keyword],
+    /// Whether its value comes from the configuration and no model sees it (R13).
+    pub preset: bool,
+}
+
+/// A key of `#[arg(…)]` that narrows or describes what the type accepts.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Keyword {
+    /// The key.
+    pub key: &'static str,
+    /// The value behind it.
+    pub value: fn() -> Value,
+}
+
+/// A call that shows how the tool is used, and what comes of it.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ExampleRecord {
+    /// The arguments.
+    pub arguments: fn() -> Value,
+    /// What is expected.
+    pub expect: Expect,
+}
+
+/// What an example expects.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Expect {
+    /// No error.
+    Success,
+    /// This text, or this value as structured content or as JSON text.
+    Value(fn() -> Value),
+    /// A text that this regular expression matches.
+    Pattern(&'static str),
 }
 
 /// What an argument's type accepts.
@@ -104,18 +152,48 @@ pub struct Shape {
 }
 
 impl ToolRecord {
+    /// A tool about which its author said nothing; expanded code says what differs.
+    pub const PLAIN: Self = Self {
+        package: "",
+        name: "",
+        label: "",
+        docs: &[],
+        file: "",
+        line: 0,
+        arguments: &[],
+        output: |_| None,
+        parallel: None,
+        max_concurrent: None,
+        timeout_ms: None,
+        inline: false,
+        deprecated: None,
+        annotations: Annotations::NONE,
+        examples: &[],
+        unwinds: false,
+        prepare: None,
+        validate: None,
+        validate_only: false,
+        entry: Entry::Blocking(|_, _| Ok(ToolResult::default())),
+    };
+
     /// What a host needs to know.
     pub fn describe(&self) -> ToolDescription {
         let docs = docs::split(self.docs);
+        let mut problems = Vec::new();
         ToolDescription {
             package: self.package.to_owned(),
             name: self.name.to_owned(),
             label: self.label.to_owned(),
-            input_schema: schema::input(self.arguments, &docs),
-            description: docs.description,
+            input_schema: schema::input(self.arguments, &docs, &mut problems),
+            description: self.description(docs.description),
             output_schema: schema::output(self.output),
             parallel: self.parallel,
+            max_concurrent: self.max_concurrent,
             timeout_ms: self.timeout_ms,
+            deprecated: self.deprecated.map(str::to_owned),
+            annotations: self.annotations,
+            presets: self.presets().map(str::to_owned).collect(),
+            examples: self.examples.iter().map(Example::of).collect(),
             is_async: matches!(self.entry, Entry::Async(_)),
             inline: self.inline,
             has_prepare: self.prepare.is_some(),
@@ -124,7 +202,28 @@ impl ToolRecord {
             unwinds: self.unwinds,
             file: self.file.to_owned(),
             line: self.line,
+            problems,
         }
+    }
+
+    /// A model is told what to use instead of a deprecated tool.
+    fn description(&self, written: String) -> String {
+        let note = match self.deprecated {
+            None => return written,
+            Some("") => "Deprecated.".to_owned(),
+            Some(note) => format!("Deprecated: {note}"),
+        };
+        if written.is_empty() {
+            note
+        } else {
+            format!("{written}\n\n{note}")
+        }
+    }
+
+    /// Names of the arguments that no model sees.
+    fn presets(&self) -> impl Iterator<Item = &'static str> {
+        let presets = self.arguments.iter().filter(|argument| argument.preset);
+        presets.map(|argument| argument.name)
     }
 
     /// Fills in the defaults of absent arguments.
@@ -177,9 +276,25 @@ pub struct ToolDescription {
     /// Whether calls may overlap others; unset when the author did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<bool>,
+    /// How many calls may run at the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_concurrent: Option<u32>,
     /// Time limit of one call, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// Set when the tool should not be used any more; what to do instead, or an empty text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<String>,
+    /// What it does to the world.
+    #[serde(default, skip_serializing_if = "Annotations::is_empty")]
+    pub annotations: Annotations,
+    /// Arguments whose values come from the configuration and that no model may see (R13). They
+    /// stand in the input schema, from which the host takes them out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub presets: Vec<String>,
+    /// Calls with their expected results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Example>,
     /// Whether it is an `async fn`.
     #[serde(default, rename = "async")]
     pub is_async: bool,
@@ -204,4 +319,43 @@ pub struct ToolDescription {
     /// Line of the declaration.
     #[serde(default)]
     pub line: u32,
+    /// What is wrong with the tool and could not be seen when its macro expanded. A host does not
+    /// take such a tool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
+/// A call that shows how a tool is used, and what comes of it. Without an expectation the call
+/// need only succeed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Example {
+    /// The arguments, an object.
+    pub arguments: Value,
+    /// A text that the result must be, or a value that it must have as structured content or as
+    /// JSON text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Value>,
+    /// A regular expression that the result's text must match.
+    #[serde(
+        default,
+        rename = "expectPattern",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub expect_pattern: Option<String>,
+}
+
+impl Example {
+    fn of(record: &ExampleRecord) -> Self {
+        let (expect, expect_pattern) = match record.expect {
+            Expect::Success => (None, None),
+            Expect::Value(value) => (Some(value()), None),
+            Expect::Pattern(pattern) => (None, Some(pattern.to_owned())),
+        };
+        Self {
+            arguments: (record.arguments)(),
+            expect,
+            expect_pattern,
+        }
+    }
 }

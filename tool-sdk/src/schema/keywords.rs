@@ -1,0 +1,227 @@
+//! The keys of `#[arg(…)]` that narrow what a type accepts, as keywords of JSON Schema.
+//!
+//! A key holds for the values that it can be about: `min` for numbers, `pattern` for text. In a
+//! list it holds for the items, in an optional argument for the value that is there.
+
+use serde_json::{Map, Number, Value};
+
+use crate::tool::Keyword;
+
+/// Keywords of one schema.
+type Keywords = Map<String, Value>;
+
+/// What a key is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    Number,
+    Text,
+    /// Text, lists and maps have a length.
+    Length,
+    Choice,
+}
+
+/// Adds what an argument's author says to the schema of its type, and says what does not fit.
+pub(super) fn apply(schema: &mut Keywords, added: &[Keyword]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for Keyword { key, value } in added {
+        let (key, value) = (*key, value());
+        let done = match key {
+            "min" => narrow(schema, key, Subject::Number, &bound("minimum", &value)),
+            "max" => narrow(schema, key, Subject::Number, &bound("maximum", &value)),
+            "exclusive_min" => narrow(
+                schema,
+                key,
+                Subject::Number,
+                &bound("exclusiveMinimum", &value),
+            ),
+            "exclusive_max" => narrow(
+                schema,
+                key,
+                Subject::Number,
+                &bound("exclusiveMaximum", &value),
+            ),
+            "min_length" => narrow(schema, key, Subject::Length, &length("min", &value)),
+            "max_length" => narrow(schema, key, Subject::Length, &length("max", &value)),
+            "pattern" | "format" => narrow(schema, key, Subject::Text, &|text| {
+                put(text, key, value.clone())
+            }),
+            "one_of" => narrow(schema, key, Subject::Choice, &|choice| {
+                one_of(choice, &value)
+            }),
+            "example" => put(schema, "examples", vec![value].into()),
+            unknown => Err(format!("this tool-sdk knows no key `{unknown}`")),
+        };
+        problems.extend(done.err().map(|problem| format!("`{key}`: {problem}")));
+    }
+    problems.extend(contradiction(schema));
+    problems
+}
+
+/// Applies `change` where the key's subject is: to the schema itself, to the items of a list, to
+/// the alternatives of a union.
+fn narrow(
+    schema: &mut Keywords,
+    key: &str,
+    subject: Subject,
+    change: &dyn Fn(&mut Keywords) -> Result<(), String>,
+) -> Result<(), String> {
+    if is_about(schema, subject) {
+        return change(schema);
+    }
+    if let Some(items) = schema.get_mut("items").and_then(Value::as_object_mut) {
+        return narrow(items, key, subject, change);
+    }
+    let mut found = false;
+    for union in ["anyOf", "oneOf"] {
+        let branches = schema.get_mut(union).and_then(Value::as_array_mut);
+        for branch in branches
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object_mut)
+        {
+            if branch.get("type").is_none_or(|kind| kind != "null") {
+                narrow(branch, key, subject, change)?;
+                found = true;
+            }
+        }
+    }
+    if found {
+        return Ok(());
+    }
+    let expected = match subject {
+        Subject::Number => "a number",
+        Subject::Text => "text",
+        Subject::Length => "text, a list or a map",
+        Subject::Choice => "text, a number or a boolean",
+    };
+    Err(format!(
+        "it is about {expected}, which this type does not take"
+    ))
+}
+
+fn is_about(schema: &Keywords, subject: Subject) -> bool {
+    let kinds = match schema.get("type") {
+        Some(Value::String(kind)) => vec![kind.as_str()],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        // Any value may be one of a few.
+        _ => return subject == Subject::Choice && schema.keys().all(|key| key == "description"),
+    };
+    let fitting: &[&str] = match subject {
+        Subject::Number => &["integer", "number"],
+        Subject::Text => &["string"],
+        Subject::Length if schema.contains_key("properties") => &["string", "array"],
+        Subject::Length => &["string", "array", "object"],
+        Subject::Choice => &["string", "integer", "number", "boolean"],
+    };
+    kinds.iter().any(|kind| fitting.contains(kind))
+}
+
+fn put(schema: &mut Keywords, keyword: &str, value: Value) -> Result<(), String> {
+    schema.insert(keyword.to_owned(), value);
+    Ok(())
+}
+
+/// A bound of a number. It may only narrow what the type holds.
+fn bound<'a>(
+    keyword: &'static str,
+    value: &'a Value,
+) -> impl Fn(&mut Keywords) -> Result<(), String> + 'a {
+    move |schema| {
+        let Value::Number(number) = value else {
+            return Err(format!("expected a number, found {value}"));
+        };
+        let number = number.clone();
+        let beyond = |limit: &str, is_beyond: fn(&Number, &Number) -> bool| {
+            let limit = schema.get(limit).and_then(Value::as_number);
+            limit.filter(|limit| is_beyond(&number, limit)).cloned()
+        };
+        let below = beyond("minimum", |number, limit| less(number, limit));
+        let above = beyond("maximum", |number, limit| less(limit, number));
+        if let Some(limit) = below {
+            return Err(format!(
+                "{number} is below what the argument takes, from {limit}"
+            ));
+        }
+        if let Some(limit) = above {
+            return Err(format!(
+                "{number} is above what the argument takes, up to {limit}"
+            ));
+        }
+        put(schema, keyword, number.into())
+    }
+}
+
+/// `minLength`, `minItems` or `minProperties`, and the same with `max`.
+fn length<'a>(
+    side: &'static str,
+    value: &'a Value,
+) -> impl Fn(&mut Keywords) -> Result<(), String> + 'a {
+    move |schema| {
+        if !value.is_u64() {
+            return Err(format!("expected a length, found {value}"));
+        }
+        let has = |wanted: &str| match schema.get("type") {
+            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == wanted),
+            Some(kind) => kind == wanted,
+            None => false,
+        };
+        let of = if has("string") {
+            "Length"
+        } else if has("array") {
+            "Items"
+        } else {
+            "Properties"
+        };
+        put(schema, &format!("{side}{of}"), value.clone())
+    }
+}
+
+/// Null stays where the type takes it: an optional argument may still be absent.
+fn one_of(schema: &mut Keywords, choices: &Value) -> Result<(), String> {
+    let Value::Array(choices) = choices else {
+        return Err(format!("expected a list of values, found {choices}"));
+    };
+    if choices.is_empty() {
+        return Err("nothing is one of no values".to_owned());
+    }
+    let mut choices = choices.clone();
+    if let Some(Value::Array(known)) = schema.get("enum")
+        && let Some(other) = choices.iter().find(|choice| !known.contains(choice))
+    {
+        return Err(format!("{other} is none of the type's own values"));
+    }
+    let nullable = schema
+        .get("type")
+        .and_then(Value::as_array)
+        .is_some_and(|kinds| kinds.iter().any(|kind| kind == "null"));
+    if nullable {
+        choices.push(Value::Null);
+    }
+    put(schema, "enum", choices.into())
+}
+
+/// Bounds between which there is no value.
+fn contradiction(schema: &Keywords) -> Option<String> {
+    let pairs = [
+        ("minimum", "maximum"),
+        ("exclusiveMinimum", "exclusiveMaximum"),
+        ("minLength", "maxLength"),
+        ("minItems", "maxItems"),
+        ("minProperties", "maxProperties"),
+    ];
+    pairs.into_iter().find_map(|(low, high)| {
+        let (from, to) = (
+            schema.get(low)?.as_number()?,
+            schema.get(high)?.as_number()?,
+        );
+        less(to, from).then(|| format!("no value lies between {from} and {to}"))
+    })
+}
+
+/// Whether the first number is the smaller one; whole numbers are compared exactly.
+fn less(a: &Number, b: &Number) -> bool {
+    match (a.as_i128(), b.as_i128()) {
+        (Some(a), Some(b)) => a < b,
+        _ => a.as_f64() < b.as_f64(),
+    }
+}
