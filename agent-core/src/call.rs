@@ -15,6 +15,7 @@
 //! The path takes no lock that a reload holds.
 #![forbid(unsafe_code)]
 
+pub mod example;
 mod execute;
 mod finalize;
 pub mod hook;
@@ -36,6 +37,7 @@ use crate::tool::{CallError, ToolCallResult};
 
 use execute::StartedCall;
 
+pub use example::{ExampleError, ExampleOutcome};
 pub use hook::{After, AfterToolCall, Before, BeforeToolCall, CallView, Hooks};
 
 /// A call as a model made it.

@@ -14,6 +14,7 @@ mod progress;
 mod scaffold;
 mod schema;
 mod streams;
+mod test;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -78,6 +79,11 @@ enum Command {
         /// Whose dialect.
         #[arg(long, value_enum, default_value_t = schema::Format::Mcp)]
         format: schema::Format,
+    },
+    /// Run the examples that tools declare.
+    Test {
+        /// Name of one tool or of one plugin.
+        name: Option<String>,
     },
     /// Make a plugin crate.
     New {
@@ -185,6 +191,10 @@ async fn run(cli: Cli) -> Result<Exit, CommandError> {
             let show =
                 async |context: &Context| schema::run(context, name.as_deref(), format).await;
             in_project(&global, show).await
+        }
+        Command::Test { name } => {
+            let test = async |context: &Context| test::run(context, name.as_deref()).await;
+            in_project(&global, test).await
         }
     }
 }

@@ -41,8 +41,9 @@ pub const STATE_VARIABLE: &str = "TOOLSMITH_STATE";
 ///
 /// Whoever begins to serve a section removes its line here, and nothing else.
 const NOT_SERVED: &[&[&str]] = &[
-    &["plugins", "*"],
-    &["tools", "*", "preset"],
+    &["plugins", "*", "isolation"],
+    &["plugins", "*", "grants"],
+    &["plugins", "*", "limits"],
     &["tools", "*", "permission"],
     &["mcpServers", "*"],
     &["models", "*"],

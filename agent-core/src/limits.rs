@@ -32,6 +32,9 @@ pub const HUNG_THREADS: usize = 8;
 /// How long an `inline` tool may hold its caller's thread before it is demoted to the pool.
 pub const INLINE_BUDGET: Duration = Duration::from_millis(10);
 
+/// How long a plugin may take to open what its tools share.
+pub const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// How long the drained generation of a plugin may take to close its state and its runtime.
 pub const RETIRE_TIMEOUT: Duration = Duration::from_secs(5);
 

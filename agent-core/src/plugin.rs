@@ -7,18 +7,25 @@
 //! 3. [`load`] maps the copy and checks the layout of its root module. It is the only `dlopen`,
 //!    and nothing is ever unmapped: threads, thread-locals and handlers of a library may outlive
 //!    every call.
-//! 4. [`bridge`] makes each of its tools a [`HostTool`](crate::tool::HostTool).
-//! 5. [`lease`] counts the calls of each loaded generation and retires it when it is replaced and
+//! 4. `introduction` hears what it holds and refuses what may not be published; [`state`] opens
+//!    what its tools share.
+//! 5. [`bridge`] makes each of its tools a [`HostTool`](crate::tool::HostTool).
+//! 6. [`lease`] counts the calls of each loaded generation and retires it when it is replaced and
 //!    the last call has ended.
+//!
+//! [`linked`] does the same for tools that are part of this program.
 //!
 //! Plain functions run on the threads of [`pool`], async ones on their plugin's own runtime.
 //! `unsafe` stands in [`load`] only.
 
 pub mod bridge;
+mod introduction;
 pub mod judge;
 pub mod lease;
+pub mod linked;
 pub mod load;
 pub mod pool;
+pub mod state;
 pub mod store;
 
 use std::path::PathBuf;
@@ -27,6 +34,7 @@ pub use bridge::LoadedPlugin;
 pub use judge::Judgement;
 pub use lease::{Generation, Lease};
 pub use pool::ToolPool;
+pub use state::PluginState;
 pub use store::Store;
 
 /// Why a library file does not serve. One sentence each.
@@ -128,6 +136,21 @@ pub enum PluginError {
         expected: String,
         /// The packages of its tools.
         found: String,
+    },
+    /// An opener of state can't be used.
+    #[error("state {reason}")]
+    BadState {
+        /// What is wrong.
+        reason: String,
+    },
+    /// The plugin's settings do not fit.
+    #[error("{0}")]
+    Settings(String),
+    /// The plugin's state could not be opened.
+    #[error("the plugin's state could not be opened: {reason}")]
+    NotOpened {
+        /// What the plugin said.
+        reason: String,
     },
     /// A tool's name or schema is not usable.
     #[error("tool `{tool}`: {reason}")]

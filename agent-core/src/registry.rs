@@ -12,9 +12,12 @@
 
 mod apply;
 mod plan;
+pub mod presets;
 pub mod scan;
+pub mod settings;
 mod status;
 pub mod table;
+mod turns;
 mod watch;
 
 use std::fmt;
@@ -23,16 +26,20 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
+use tool_sdk::tool::StaticTool;
 
 use crate::build::{BuildProgress, Builder};
 use crate::event::Emitter;
 use crate::ids::PluginName;
+use crate::plugin::linked::linked;
 use crate::plugin::{PluginError, Store, ToolPool};
 use crate::tool::HostTool;
 
+pub use presets::{PresetError, PresetProblem, Presets};
 pub use scan::{Found, Index};
+pub use settings::Settings;
 pub use status::{PluginState, PluginStatus};
-pub use table::{Conflict, Table, ToolEntry};
+pub use table::{Conflict, Table, ToolEntry, Unavailable};
 pub use watch::Watch;
 
 /// Where plugins come from and where their state is kept.
@@ -82,6 +89,9 @@ pub enum RegistryError {
         /// Why.
         reason: String,
     },
+    /// Tools that are linked into this program can't be used.
+    #[error("the tools of this program can't be registered: {0}")]
+    Linked(#[source] PluginError),
     /// Changes can't be watched.
     #[error("the plugins folder can't be watched: {0}")]
     Watch(#[source] notify::Error),
@@ -97,6 +107,9 @@ struct Inner {
     builder: Option<Arc<Builder>>,
     store: Arc<Store>,
     pool: ToolPool,
+    settings: table::ToolSettings,
+    /// What each plugin's state is opened from.
+    plugin_settings: ArcSwap<Settings>,
     events: Emitter,
     /// Read by every call, swapped by reloads.
     table: ArcSwap<Table>,
@@ -109,9 +122,19 @@ struct Inner {
 }
 
 impl Registry {
-    /// A registry without tools. `builder` is `None` where nothing may be built.
+    /// A registry without tools and without presets. `builder` is `None` where nothing may be built.
     pub fn open(
         options: RegistryOptions,
+        builder: Option<Arc<Builder>>,
+        events: Emitter,
+    ) -> Result<Self, RegistryError> {
+        Self::open_with(options, Presets::default(), builder, events)
+    }
+
+    /// The same with values of arguments that no model sees (R13).
+    pub fn open_with(
+        options: RegistryOptions,
+        presets: Presets,
         builder: Option<Arc<Builder>>,
         events: Emitter,
     ) -> Result<Self, RegistryError> {
@@ -121,6 +144,11 @@ impl Registry {
             builder,
             store: Arc::new(store),
             pool: ToolPool::default(),
+            settings: table::ToolSettings {
+                presets: Arc::new(presets),
+                turns: turns::Turns::default(),
+            },
+            plugin_settings: ArcSwap::default(),
             events,
             table: ArcSwap::default(),
             statuses: ArcSwap::default(),
@@ -151,28 +179,55 @@ impl Registry {
 
     /// Registers a tool of this program (Y49).
     pub async fn register(&self, tool: Arc<dyn HostTool>) -> Result<(), RegistryError> {
-        let name = tool.spec().name.clone();
+        let mut reload = self.0.reload.lock().await;
+        self.check_name(&tool.spec().name)?;
+        reload.register(&self.0, tool);
+        Ok(())
+    }
+
+    /// Whether a tool of this program may have the name.
+    fn check_name(&self, name: &str) -> Result<(), RegistryError> {
         let refuse = |reason: &str| RegistryError::Register {
-            tool: name.clone(),
+            tool: name.to_owned(),
             reason: reason.to_owned(),
         };
-        if !crate::ids::is_tool_name(&name) {
+        if !crate::ids::is_tool_name(name) {
             return Err(refuse(
                 "expected a name of 1 to 64 letters, digits, `_` or `-`",
             ));
         }
-        let mut reload = self.0.reload.lock().await;
-        let taken = self
-            .table()
-            .get(&name)
+        let table = self.table();
+        let taken = table
+            .get(name)
             .is_some_and(|entry| entry.plugin().is_none());
         if taken {
             return Err(refuse(
                 "this program has registered a tool of that name already",
             ));
         }
-        reload.register(&self.0, tool);
         Ok(())
+    }
+
+    /// Registers tools that are linked into this program, and opens what they share. Equal names
+    /// are refused as by [`Registry::register`].
+    pub async fn register_static(
+        &self,
+        tools: impl IntoIterator<Item = StaticTool>,
+    ) -> Result<(), RegistryError> {
+        let tools: Vec<StaticTool> = tools.into_iter().collect();
+        let packages = linked(&tools, &self.0.pool).map_err(RegistryError::Linked)?;
+        let mut reload = self.0.reload.lock().await;
+        for tool in packages.iter().flat_map(|package| &package.tools) {
+            self.check_name(&tool.spec().name)?;
+        }
+        let registered = reload.register_linked(&self.0, packages).await;
+        registered.map_err(RegistryError::Linked)
+    }
+
+    /// What plugins are given from now on. The next [`Registry::refresh`] opens the state of those
+    /// whose settings changed; calls that run keep what they have.
+    pub fn set_settings(&self, settings: Settings) {
+        self.0.plugin_settings.store(Arc::new(settings));
     }
 
     /// Looks at the plugins folder and brings the tools to what it says: builds what is stale,

@@ -5,9 +5,12 @@
 
 mod coerce;
 mod compile;
+pub(crate) mod declared;
 mod defaults;
 pub mod function;
 pub mod outcome;
+pub mod pattern;
+pub(crate) mod preset;
 pub mod problem;
 pub mod schema;
 mod sent;
@@ -22,12 +25,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tool_sdk::tool::{Annotations, Example};
 use tool_sdk::{ToolError, ToolResult};
 
 use crate::abort::AbortSignal;
 
 pub use function::FunctionTool;
 pub use outcome::{CallError, ToolCallResult};
+pub use pattern::Pattern;
 pub use problem::{Problem, Problems};
 pub use schema::{ArgumentSchema, Change, Checked, SchemaError};
 
@@ -52,6 +57,22 @@ pub struct ToolSpec {
     /// Whether calls may overlap others; unset when its author did not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel: Option<bool>,
+    /// How many calls may run at the same time; the others wait for their turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_concurrent: Option<u32>,
+    /// Set when the tool should not be used any more; what to do instead, or an empty text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<String>,
+    /// What it does to the world.
+    #[serde(skip_serializing_if = "Annotations::is_empty")]
+    pub annotations: Annotations,
+    /// Arguments whose values must be preset (R13). A tool names them here and keeps them in its
+    /// schema; whoever offers the tool takes them out of what is shown.
+    #[serde(skip)]
+    pub presets: Vec<String>,
+    /// Calls with their expected results. No model sees them.
+    #[serde(skip)]
+    pub examples: Vec<Example>,
     /// Time limit of one call, where the tool has one of its own.
     #[serde(skip)]
     pub timeout: Option<Duration>,
@@ -81,6 +102,11 @@ impl ToolSpec {
             input_schema,
             output_schema: None,
             parallel: None,
+            max_concurrent: None,
+            deprecated: None,
+            annotations: Annotations::NONE,
+            presets: Vec::new(),
+            examples: Vec::new(),
             timeout: None,
             has_prepare: false,
             has_validate: false,
@@ -131,7 +157,7 @@ pub type ProgressSink = Arc<dyn Fn(Value) + Send + Sync>;
 pub struct Execution<'a> {
     /// The id that the model gave the call, unchanged.
     pub call_id: &'a str,
-    /// The arguments: an object, prepared and validated.
+    /// The arguments: an object, prepared and validated, presets included.
     pub arguments: &'a Value,
     /// Raised when nobody waits for the result any more.
     pub abort: &'a AbortSignal,
@@ -140,10 +166,10 @@ pub struct Execution<'a> {
 }
 
 impl fmt::Debug for Execution<'_> {
+    /// Without the arguments: presets are among them, and those are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Execution")
             .field("call_id", &self.call_id)
-            .field("arguments", &self.arguments)
             .finish_non_exhaustive()
     }
 }

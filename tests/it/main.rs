@@ -6,19 +6,25 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod agreement;
 mod architecture;
 mod arguments;
 mod bad_files;
 mod builds;
 mod calls;
+mod concurrency;
 mod contract;
 mod events;
+mod examples;
 mod hooks;
 mod host;
 mod order;
 mod panics;
 mod pipeline;
 mod plugins;
+mod presets;
 mod reload;
 mod standalone;
+mod state;
+mod statics;
 mod threads;

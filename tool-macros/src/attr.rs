@@ -3,11 +3,15 @@
 //!
 //! A new key is one line in one of the two tables below.
 
+mod form;
+
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Attribute, Expr, ExprPath, Ident, LitBool, LitStr, Meta, Token};
+use syn::{Attribute, Expr, ExprPath, Ident, LitInt, LitStr, Meta, Token};
 
+use self::form::Form;
+pub(crate) use self::form::{Example, Examples, Expected, Flag, Note, Toggle};
 use crate::errors::Errors;
 use crate::name;
 
@@ -53,12 +57,30 @@ table! {
         label: LitStr,
         /// Replaces the doc comment.
         description: Expr,
+        /// How the parameters' names are spelled on the wire.
+        rename_all: LitStr,
         /// Whether calls may overlap others.
         parallel: bool,
+        /// How many calls may run at the same time.
+        max_concurrent: LitInt,
         /// The author's promise never to wait.
         inline: Flag,
         /// Time limit of one call.
         timeout: LitStr,
+        /// What to use instead.
+        deprecated: Note,
+        /// It changes nothing.
+        read_only: Toggle,
+        /// It may delete or overwrite.
+        destructive: Toggle,
+        /// A second equal call changes nothing more.
+        idempotent: Toggle,
+        /// It deals with more than a closed set of things.
+        open_world: Toggle,
+        /// A call with its expected result; may be given often.
+        example: Examples,
+        /// Everything that a model sees must be described.
+        require_docs: Flag,
         /// Changes the arguments before they are validated.
         prepare: ExprPath,
         /// Checks the arguments after their schema did.
@@ -77,6 +99,28 @@ table! {
         rename: LitStr,
         /// Replaces the parameter's doc comment.
         description: Expr,
+        /// Smallest number.
+        min: Expr,
+        /// Largest number.
+        max: Expr,
+        /// A number below all others.
+        exclusive_min: Expr,
+        /// A number above all others.
+        exclusive_max: Expr,
+        /// Fewest characters, items or keys.
+        min_length: Expr,
+        /// Most characters, items or keys.
+        max_length: Expr,
+        /// A regular expression that is found in the text.
+        pattern: Expr,
+        /// The only values.
+        one_of: Expr,
+        /// A format of JSON Schema.
+        format: LitStr,
+        /// A value that shows what is meant.
+        example: Expr,
+        /// The value comes from the configuration and no model sees it.
+        preset: Flag,
     }
 }
 
@@ -102,99 +146,36 @@ pub(crate) fn is_arg(attribute: &Attribute) -> bool {
     attribute.path().is_ident("arg")
 }
 
-/// A key with nothing behind it.
-#[derive(Debug)]
-pub(crate) struct Flag;
-
-/// What may stand behind a key.
-trait Form: Sized {
-    /// An example for messages, without the key.
-    const EXAMPLE: &'static str;
-
-    /// Reads what stands behind the key.
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self>;
-}
-
-impl Form for Flag {
-    const EXAMPLE: &'static str = "";
-
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        if input.is_empty() || input.peek(Token![,]) {
-            Ok(Self)
-        } else {
-            Err(input.error("nothing stands behind this key"))
-        }
-    }
-}
-
-impl Form for bool {
-    const EXAMPLE: &'static str = " = true";
-
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        input.parse::<Token![=]>()?;
-        input.parse::<LitBool>().map(|literal| literal.value)
-    }
-}
-
-impl Form for LitStr {
-    const EXAMPLE: &'static str = " = \"…\"";
-
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        input.parse::<Token![=]>()?;
-        input.parse()
-    }
-}
-
-impl Form for Expr {
-    const EXAMPLE: &'static str = " = …";
-
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        input.parse::<Token![=]>()?;
-        input.parse()
-    }
-}
-
-impl Form for ExprPath {
-    const EXAMPLE: &'static str = " = path::of::a_function";
-
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        input.parse::<Token![=]>()?;
-        let mut value: Expr = input.parse()?;
-        // A path that came through `macro_rules!` is wrapped.
-        while let Expr::Group(group) = value {
-            value = *group.expr;
-        }
-        match value {
-            Expr::Path(path) => Ok(path),
-            other => Err(syn::Error::new_spanned(
-                other,
-                "this is no path of a function",
-            )),
-        }
-    }
-}
-
-/// Reads the value of a key that may be given once.
+/// Reads the value of a key.
 fn fill<T: Form>(
     slot: &mut Option<Entry<T>>,
     key: Ident,
     input: ParseStream<'_>,
 ) -> syn::Result<()> {
+    let missing = nothing_follows(input);
     let value = T::parse(input).map_err(|error| {
         let advice = format!("{error}; write `{key}{}`", T::EXAMPLE);
         // Where the value is missing altogether, the key is the nearest thing to point at.
-        let missing = input.is_empty() || input.peek(Token![,]);
         let span = if missing { key.span() } else { error.span() };
         syn::Error::new(span, advice)
     })?;
-    if slot.is_some() {
-        return Err(syn::Error::new(
-            key.span(),
-            format!("`{key}` is given twice; keep one"),
-        ));
+    match slot {
+        None => *slot = Some(Entry { key, value }),
+        Some(first) => {
+            if !first.value.join(value) {
+                let text = format!("`{key}` is given twice; keep one");
+                return Err(syn::Error::new(key.span(), text));
+            }
+        }
     }
-    *slot = Some(Entry { key, value });
     Ok(())
+}
+
+/// Whether there is nothing behind a key, or behind its `=`.
+fn nothing_follows(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let _equals: syn::Result<Option<Token![=]>> = ahead.parse();
+    ahead.is_empty() || ahead.peek(Token![,])
 }
 
 /// Reads `key …, key …`. After a mistake it goes on behind the next comma.

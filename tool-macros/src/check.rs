@@ -1,22 +1,20 @@
 //! The rules for a whole tool, one function a rule. Each says what is wrong, where, and what to
 //! write instead.
 
+mod values;
+
 use std::collections::HashSet;
 
 use crate::errors::Errors;
 use crate::model::Tool;
 use crate::name::{self, ARGUMENT_NAME, TOOL_NAME};
 use crate::parameter::{Argument, Source};
-use crate::types;
+use crate::{docs, types};
 
 /// Applies every rule.
 pub(crate) fn tool(tool: &Tool, errors: &mut Errors) {
     for rule in [
-        is_marked_once,
-        is_a_free_function,
-        is_safe,
-        is_not_generic,
-        has_a_fixed_list_of_arguments,
+        is_an_ordinary_function,
         has_a_name_for_every_provider,
         arguments_have_names_for_every_provider,
         arguments_have_distinct_names,
@@ -24,17 +22,24 @@ pub(crate) fn tool(tool: &Tool, errors: &mut Errors) {
         result_has_a_type_that_can_be_shown,
         inline_tool_does_not_wait,
         something_is_validated,
+        annotations_agree,
+        everything_is_described,
+        values::keys_fit_their_types,
+        values::formats_are_known,
+        values::bounds_leave_room,
+        values::defaults_and_examples_are_allowed,
     ] {
         rule(tool, errors);
     }
 }
 
+/// The parameters that are filled in by name.
 fn arguments(tool: &Tool) -> impl Iterator<Item = &Argument> {
     tool.parameters
         .iter()
         .filter_map(|parameter| match &parameter.source {
             Source::Argument(argument) => Some(&**argument),
-            Source::Context | Source::Arguments => None,
+            Source::Context | Source::Arguments | Source::State(_) => None,
         })
 }
 
@@ -50,54 +55,8 @@ fn something_is_validated(tool: &Tool, errors: &mut Errors) {
     }
 }
 
-/// Two attributes would make two tools of the same name.
-fn is_marked_once(tool: &Tool, errors: &mut Errors) {
-    if let Some(attribute) = &tool.excess.attribute {
-        errors.over(
-            attribute,
-            "the function is a tool already: join the two `#[tool]`",
-        );
-    }
-}
-
-fn is_a_free_function(tool: &Tool, errors: &mut Errors) {
-    if let Some(receiver) = &tool.excess.receiver {
-        errors.over(
-            receiver,
-            "a tool is a free function, without `self`: move it out of the `impl` block",
-        );
-    }
-}
-
-/// A model can't promise what an `unsafe fn` asks of its caller.
-fn is_safe(tool: &Tool, errors: &mut Errors) {
-    if let Some(keyword) = &tool.excess.unsafety {
-        errors.over(
-            keyword,
-            "a model can't keep the promises that an `unsafe fn` asks for: make the function \
-             safe, and what is unsafe a block inside it",
-        );
-    }
-}
-
-/// There is one schema and one entry, so there is one type for everything.
-fn is_not_generic(tool: &Tool, errors: &mut Errors) {
-    if let Some(generics) = &tool.excess.generics {
-        errors.over(
-            generics,
-            "a tool has one schema, so it can't be generic: write the types themselves, and \
-             `&str` without a lifetime",
-        );
-    }
-}
-
-fn has_a_fixed_list_of_arguments(tool: &Tool, errors: &mut Errors) {
-    if let Some(variadic) = &tool.excess.variadic {
-        errors.over(
-            variadic,
-            "a tool has a fixed list of arguments: take a `Vec<…>`",
-        );
-    }
+fn is_an_ordinary_function(tool: &Tool, errors: &mut Errors) {
+    tool.excess.of_tool(errors);
 }
 
 /// Requirement R20.
@@ -166,6 +125,38 @@ fn arguments_have_types_that_a_model_can_fill_in(tool: &Tool, errors: &mut Error
 fn result_has_a_type_that_can_be_shown(tool: &Tool, errors: &mut Errors) {
     for misfit in types::result_misfits(&tool.output) {
         errors.over(misfit.part, misfit.advice);
+    }
+}
+
+/// What changes nothing destroys nothing.
+fn annotations_agree(tool: &Tool, errors: &mut Errors) {
+    let says = |name, value| tool.annotations.contains(&(name, value));
+    if says("read_only", true) && says("destructive", true) {
+        errors.at(
+            tool.ident.span(),
+            "`read_only` and `destructive` contradict each other: remove one of them",
+        );
+    }
+}
+
+/// What `require_docs` asks for. Text that is no literal counts as a description here; the SDK
+/// looks at it when it makes the schema.
+fn everything_is_described(tool: &Tool, errors: &mut Errors) {
+    if !tool.require_docs {
+        return;
+    }
+    if docs::is_blank(&tool.docs) {
+        let text = "`require_docs`: say in a doc comment what the tool does";
+        errors.at(tool.ident.span(), text);
+    }
+    for argument in arguments(tool).filter(|argument| !argument.preset) {
+        if docs::is_blank(&argument.docs) && !docs::may_list(&tool.docs, &argument.name.text) {
+            let text = format!(
+                "`require_docs`: say in a doc comment what `{}` is",
+                argument.name.text
+            );
+            errors.at(argument.name.span, text);
+        }
     }
 }
 

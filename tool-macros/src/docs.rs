@@ -13,6 +13,40 @@ pub(crate) fn collect(attributes: &[Attribute]) -> Vec<Expr> {
         .collect()
 }
 
+/// Whether there is no text. What is no literal has some.
+pub(crate) fn is_blank(pieces: &[Expr]) -> bool {
+    pieces
+        .iter()
+        .all(|piece| text(piece).is_some_and(|text| text.trim().is_empty()))
+}
+
+/// Whether the doc comment of a function may describe the argument of this name: an item of a list
+/// has it, or a part is no literal.
+pub(crate) fn may_list(pieces: &[Expr], name: &str) -> bool {
+    let is_item = |line: &str| {
+        let line = line.trim_start();
+        let item = line.strip_prefix("* ").or_else(|| line.strip_prefix("- "));
+        let item = item.map(|item| item.trim_start_matches('`'));
+        let rest = item.and_then(|item| item.strip_prefix(name));
+        rest.is_some_and(|rest| {
+            !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_')
+        })
+    };
+    pieces
+        .iter()
+        .any(|piece| text(piece).is_none_or(|text| text.lines().any(is_item)))
+}
+
+fn text(piece: &Expr) -> Option<String> {
+    match piece {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => Some(text.value()),
+        _ => None,
+    }
+}
+
 /// Whether the attribute is a doc comment, or anything else of `#[doc …]`.
 pub(crate) fn is_doc(attribute: &Attribute) -> bool {
     attribute.path().is_ident("doc")

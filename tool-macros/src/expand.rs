@@ -3,6 +3,7 @@
 mod args;
 mod record;
 mod result;
+pub(crate) mod state;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -16,7 +17,7 @@ use crate::model::Tool;
 /// Expands `#[tool(…)]`. The author's function comes out in any case, so that what calls it
 /// raises no errors of its own; on mistakes the errors stand beside it.
 pub(crate) fn tool(attribute: TokenStream, item: &TokenStream, sdk: &TokenStream) -> TokenStream {
-    let function: Function = match syn::parse2(item.clone()) {
+    let function = match Function::parse(item.clone(), "tool") {
         Ok(function) => function,
         Err(error) => {
             let error = error.into_compile_error();
@@ -41,12 +42,14 @@ pub(crate) fn tool(attribute: TokenStream, item: &TokenStream, sdk: &TokenStream
 /// const _: () = {
 ///     use ::tool_sdk::__private as __sdk;
 ///     use __sdk::by_type::*;
+///     …name…
 ///     …marker…
 ///     …record…
 /// };
 /// ```
 fn registration(tool: &Tool, sdk: &TokenStream) -> TokenStream {
     let inherited = &tool.inherited;
+    let once = record::once(tool);
     let marker = record::marker(tool);
     let record = record::record(tool);
     quote_spanned! {site()=>
@@ -54,6 +57,7 @@ fn registration(tool: &Tool, sdk: &TokenStream) -> TokenStream {
         const _: () = {
             use #sdk::__private as __sdk;
             use __sdk::by_type::*;
+            #once
             #marker
             #record
         };

@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, FnArg, Signature, Visibility, token};
+use syn::{Attribute, FnArg, Meta, ReturnType, Signature, Type, Visibility, parse_quote, token};
 
 use crate::{attr, docs};
 
@@ -21,15 +21,9 @@ impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let visibility = input.parse()?;
-        let wrong_item = |error: syn::Error| {
-            syn::Error::new(
-                error.span(),
-                format!("{error}; `#[tool]` goes on a function: `fn name(…) -> … {{ … }}`"),
-            )
-        };
-        let signature = input.parse().map_err(wrong_item)?;
+        let signature = input.parse()?;
         if !input.peek(token::Brace) {
-            return Err(wrong_item(input.error("expected a body")));
+            return Err(input.error("expected a body"));
         }
         Ok(Self {
             attributes,
@@ -37,6 +31,50 @@ impl Parse for Function {
             signature,
             body: input.parse()?,
         })
+    }
+}
+
+impl Function {
+    /// Reads the function, or says that the attribute belongs on one.
+    pub(crate) fn parse(tokens: TokenStream, attribute: &str) -> syn::Result<Self> {
+        syn::parse2(tokens).map_err(|error| {
+            let text =
+                format!("{error}; `#[{attribute}]` goes on a function: `fn name(…) -> … {{ … }}`");
+            syn::Error::new(error.span(), text)
+        })
+    }
+
+    /// The written return type, `()` where there is none.
+    pub(crate) fn output(&self) -> Type {
+        match &self.signature.output {
+            ReturnType::Type(_, ty) => (**ty).clone(),
+            ReturnType::Default => parse_quote!(()),
+        }
+    }
+
+    /// What holds for the generated code as well: conditions, and what the author tolerates, since
+    /// the types of the signature are repeated there.
+    pub(crate) fn inherited(&self) -> Vec<Attribute> {
+        self.attributes.iter().filter_map(inherited).collect()
+    }
+}
+
+/// An expectation is met only once, so it becomes a permission; and the call of a deprecated tool
+/// is none of the author's.
+fn inherited(attribute: &Attribute) -> Option<Attribute> {
+    let path = attribute.path();
+    if path.is_ident("cfg") || path.is_ident("allow") {
+        return Some(attribute.clone());
+    }
+    if path.is_ident("deprecated") {
+        return Some(parse_quote!(#[allow(deprecated)]));
+    }
+    match &attribute.meta {
+        Meta::List(list) if path.is_ident("expect") => {
+            let lints = &list.tokens;
+            Some(parse_quote!(#[allow(#lints)]))
+        }
+        Meta::List(_) | Meta::Path(_) | Meta::NameValue(_) => None,
     }
 }
 

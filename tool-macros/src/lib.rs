@@ -13,12 +13,16 @@ mod check;
 mod docs;
 mod duration;
 mod errors;
+mod excess;
 mod expand;
 mod item;
+mod kind;
+mod literal;
 mod model;
 mod name;
 mod parameter;
 mod place;
+mod plugin_state;
 mod sdk;
 mod tool_type;
 mod types;
@@ -88,12 +92,19 @@ use proc_macro::TokenStream;
 /// | `name = "getWeather"` | name on the wire: 1 to 64 of `A-Z a-z 0-9 _ -` | the function's name, unchanged |
 /// | `label = "Weather Lookup"` | name for people | the words of the function's name: `get_weather` is `Get Weather` |
 /// | `description = "…"` | what the model reads; also `include_str!("…")` | the doc comment up to its first heading |
+/// | `rename_all = "camelCase"` | spelling of the arguments' names on the wire, with the words of serde | the parameters' names, unchanged |
+/// | `require_docs` | the tool and each of its arguments must be described | a description may be missing |
 /// | `parallel = true` or `false` | whether calls may overlap others | the host decides |
+/// | `max_concurrent = 4` | how many calls run at the same time; others wait, and their time limit runs | any number |
 /// | `timeout = "30s"` | time limit of one call, in `ms`, `s`, `m` or `h` | the host's limit |
 /// | `inline` | you promise that the function never waits, so that it runs on the caller's thread | it runs on a thread of the host's pool, an `async fn` on the plugin's runtime |
 /// | `prepare = path` | `fn(Args) -> Result<Args>` that changes the arguments before they are validated | |
 /// | `validate = path` | `fn(&Args) -> Option<String>` or `fn(&Args) -> Result<(), String>`; the text is the reason against the arguments | |
 /// | `validate_only` | the validator runs instead of the schema, which is shown but not enforced | it runs after the schema |
+/// | `read_only`, `idempotent` | it changes nothing; a second equal call changes nothing more | the host assumes the worst |
+/// | `destructive`, `open_world` | it may delete or overwrite; it deals with the world outside; `= false` says that it does not | the host assumes the worst |
+/// | `deprecated`, `deprecated = "…"` | the description says so, and what to use instead; Rust's own `#[deprecated]` does the same | |
+/// | `example({"city": "Rome"}, "sunny")` | a call and its result: a text, a JSON value, `pattern = "regex"`, or nothing if it only has to succeed. `toolsmith test` runs it. May be given often | |
 ///
 /// # Parameters
 ///
@@ -106,6 +117,7 @@ use proc_macro::TokenStream;
 /// | a struct or an enum with [`macro@tool_type`] | the model |
 /// | `&ToolContext` | the host: progress, cancellation, the call's id |
 /// | `&Args` | all arguments of the call as JSON |
+/// | `&T` of your own | what a function with [`macro@plugin_state`] opened |
 ///
 /// They may stand in any order. Which of the ways fits is decided by the type and not by its
 /// spelling, so aliases, full paths and shadowed names work; only behind `&` a type is known by
@@ -136,6 +148,19 @@ use proc_macro::TokenStream;
 /// | `default = …` | the value of an absent argument; anything that serialises to what the type reads |
 /// | `rename = "…"` | name on the wire: 1 to 64 of `A-Z a-z 0-9 _ - .` |
 /// | `description = "…"` | what the model reads, instead of the doc comment |
+/// | `min`, `max`, `exclusive_min`, `exclusive_max` | bounds of a number |
+/// | `min_length`, `max_length` | characters of a text, items of a list, keys of a map |
+/// | `pattern = "^[a-z]+$"` | a regular expression that has to be found in the text; it is not anchored |
+/// | `format = "date"` | a format of JSON Schema, which the host checks |
+/// | `one_of = ["a", "b"]` | the only values |
+/// | `example = …` | a value that shows the model what is meant |
+/// | `preset` | the value comes from the host's configuration; no model sees the argument |
+///
+/// Everything here stands in the schema, and the host refuses a call that does not keep to it. In a
+/// list `min`, `max`, `pattern`, `format` and `one_of` hold for each item; in an `Option` they hold
+/// for the value that is there. Values may be any expression; a default or an example that its own
+/// constraints forbid is an error, of the compiler where it is a literal, else of the library's
+/// probe.
 ///
 /// ```
 /// # use tool_sdk::prelude::*;
@@ -241,4 +266,61 @@ pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn tool_type(attribute: TokenStream, item: TokenStream) -> TokenStream {
     tool_type::expand(&attribute.into(), &item.into(), &sdk::path()).into()
+}
+
+/// Opens what the tools of a plugin share: a connection, a cache, a model.
+///
+/// The function runs when the plugin is loaded, before its tools can be called. What it returns is
+/// state: tools borrow it as a parameter `&T`, which no model sees.
+///
+/// ```
+/// use std::collections::HashMap;
+///
+/// use tool_sdk::prelude::*;
+///
+/// #[tool_type]
+/// struct Settings {
+///     /// Where the wine lies
+///     cellar: String,
+///     #[serde(default)]
+///     bottles: HashMap<String, u32>,
+/// }
+///
+/// struct Cellar {
+///     name: String,
+///     bottles: HashMap<String, u32>,
+/// }
+///
+/// #[plugin_state]
+/// fn open(settings: Settings, ctx: &PluginContext) -> Result<Cellar> {
+///     ctx.log(format!("{} bottles", settings.bottles.len()));
+///     Ok(Cellar { name: settings.cellar, bottles: settings.bottles })
+/// }
+///
+/// /// Count the bottles of a wine.
+/// #[tool]
+/// fn count(wine: &str, cellar: &Cellar) -> String {
+///     let bottles = cellar.bottles.get(wine).unwrap_or(&0);
+///     format!("{bottles} bottles in the {} cellar", cellar.name)
+/// }
+/// # let settings = json!({"cellar": "north", "bottles": {"Barolo": 3}});
+/// # let plugin = tool_sdk::testing::Plugin::open(env!("CARGO_PKG_NAME"), settings).unwrap();
+/// # let run = plugin.run("count", json!({"wine": "Barolo"})).unwrap();
+/// # assert_eq!(run.result, ToolResult::text("3 bottles in the north cellar"));
+/// ```
+///
+/// | what | rule |
+/// |---|---|
+/// | parameters | at most one of settings, any struct with [`macro@tool_type`]; and `&PluginContext` |
+/// | settings | the table `[plugins.NAME.settings]` of `toolsmith.toml`, checked as arguments are |
+/// | return type | `T` or `Result<T>`, where `T` is `Send + Sync`; of any crate |
+/// | `async fn` | runs on the plugin's own runtime |
+/// | how many | any number in a crate, each of another type |
+/// | end | `Drop`, when the plugin was replaced and its last call has ended |
+///
+/// Changed settings open a new value; calls that run keep the one they began with. If opening
+/// fails, what served before goes on serving.
+#[proc_macro_attribute]
+pub fn plugin_state(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    plugin_state::expand(&attribute.into(), &item.into(), &sdk::path()).into()
 }

@@ -1,15 +1,18 @@
 //! What a tool is: its attribute and its signature put together, defaults filled in. Rules over
 //! more than one value are in `check`, code is made in `expand`.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::ToTokens;
+use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Expr, ExprPath, Meta, ReturnType, Safety, Signature, Type, parse_quote};
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Expr, ExprLit, ExprPath, Lit, LitInt, LitStr, Meta, MetaNameValue, Token, Type,
+};
 
-use crate::attr::ToolAttr;
+use crate::attr::{Example, ToolAttr};
 use crate::errors::Errors;
+use crate::excess::Excess;
 use crate::item::Function;
-use crate::name::{self, Name};
+use crate::name::{self, CASES, Case, Name};
 use crate::parameter::Parameter;
 use crate::{docs, duration};
 
@@ -34,8 +37,18 @@ pub(crate) struct Tool {
     pub(crate) parallel: Option<bool>,
     /// Where it is promised never to wait.
     pub(crate) inline: Option<Span>,
+    /// How many calls may run at the same time.
+    pub(crate) max_concurrent: Option<u32>,
     /// Time limit of one call.
     pub(crate) timeout_ms: Option<u64>,
+    /// What to use instead, where it should not be used any more.
+    pub(crate) deprecated: Option<String>,
+    /// What it does to the world, by the names of `Annotations`' fields.
+    pub(crate) annotations: Vec<(&'static str, bool)>,
+    /// Calls with their expected results.
+    pub(crate) examples: Vec<Example>,
+    /// Whether everything that a model sees must be described.
+    pub(crate) require_docs: bool,
     /// Changes the arguments before they are validated.
     pub(crate) prepare: Option<ExprPath>,
     /// Checks the arguments after their schema did.
@@ -46,21 +59,6 @@ pub(crate) struct Tool {
     pub(crate) inherited: Vec<Attribute>,
     /// What a function may have and a tool may not.
     pub(crate) excess: Excess,
-}
-
-/// What a function may have and a tool may not, as it is written.
-#[derive(Debug)]
-pub(crate) struct Excess {
-    /// A second `#[tool]`.
-    pub(crate) attribute: Option<TokenStream>,
-    /// `unsafe`.
-    pub(crate) unsafety: Option<TokenStream>,
-    /// `<…>`.
-    pub(crate) generics: Option<TokenStream>,
-    /// `self` in any form.
-    pub(crate) receiver: Option<TokenStream>,
-    /// `...`.
-    pub(crate) variadic: Option<TokenStream>,
 }
 
 impl Tool {
@@ -82,6 +80,12 @@ impl Tool {
                 span: signature.ident.span(),
             },
         };
+        let case = attr
+            .rename_all
+            .and_then(|case| errors.take(case_of(&case.value)));
+        let max_concurrent = attr
+            .max_concurrent
+            .and_then(|most| errors.take(at_least_one(&most.value)));
         let timeout_ms = attr.timeout.and_then(|timeout| {
             let milliseconds = duration::milliseconds(&timeout.value.value());
             let span = timeout.value.span();
@@ -100,71 +104,82 @@ impl Tool {
             parameters: signature
                 .inputs
                 .iter()
-                .filter_map(|input| Parameter::read(input, errors))
+                .filter_map(|input| Parameter::read(input, case, errors))
                 .collect(),
-            output: output(signature),
+            output: function.output(),
             is_async: signature.asyncness.is_some(),
             parallel: attr.parallel.map(|parallel| parallel.value),
             inline: attr.inline.map(|inline| inline.key.span()),
+            max_concurrent,
             timeout_ms,
+            deprecated: attr
+                .deprecated
+                .map(|note| note.value.0)
+                .or_else(|| attributes.iter().find_map(deprecation)),
+            annotations: [
+                ("read_only", attr.read_only),
+                ("destructive", attr.destructive),
+                ("idempotent", attr.idempotent),
+                ("open_world", attr.open_world),
+            ]
+            .into_iter()
+            .filter_map(|(name, toggle)| Some((name, toggle?.value.0)))
+            .collect(),
+            examples: attr
+                .example
+                .map_or_else(Vec::new, |examples| examples.value.0),
+            require_docs: attr.require_docs.is_some(),
             prepare: attr.prepare.map(|prepare| prepare.value),
             validate: attr.validate.map(|validate| validate.value),
             validate_only: attr.validate_only.map(|only| only.key.span()),
-            inherited: attributes.iter().filter_map(inherited).collect(),
-            excess: Excess::of(function),
+            inherited: function.inherited(),
+            excess: Excess::of(function, "tool"),
         }
     }
 }
 
-impl Excess {
-    fn of(function: &Function) -> Self {
-        let Function {
-            attributes,
-            signature,
+fn case_of(written: &LitStr) -> syn::Result<Case> {
+    let word = written.value();
+    let known = CASES.iter().find(|(known, _)| *known == word);
+    known.map(|(_, case)| *case).ok_or_else(|| {
+        let words: Vec<String> = CASES.iter().map(|(word, _)| format!("{word:?}")).collect();
+        let words = words.join(", ");
+        let text = format!("{word:?} is no case of names: write one of {words}");
+        syn::Error::new(written.span(), text)
+    })
+}
+
+fn at_least_one(written: &LitInt) -> syn::Result<u32> {
+    let text = match written.base10_parse() {
+        Ok(0) => "no call could ever run: write a number from 1 on",
+        Ok(most) => return Ok(most),
+        Err(_) => "expected a number from 1 on, such as 4",
+    };
+    Err(syn::Error::new(written.span(), text))
+}
+
+/// The note of rustc's own `#[deprecated]`, which holds for models too.
+fn deprecation(attribute: &Attribute) -> Option<String> {
+    if !attribute.path().is_ident("deprecated") {
+        return None;
+    }
+    let text = |value: &Expr| match value {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
             ..
-        } = function;
-        let second = attributes
-            .iter()
-            .find(|attribute| attribute.path().is_ident("tool"));
-        Self {
-            attribute: second.map(ToTokens::to_token_stream),
-            unsafety: match &signature.safety {
-                Safety::Unsafe(keyword) => Some(keyword.to_token_stream()),
-                Safety::Safe(_) | Safety::Default => None,
-            },
-            generics: Some(&signature.generics)
-                .filter(|generics| !generics.params.is_empty())
-                .map(ToTokens::to_token_stream),
-            receiver: signature.receiver().map(ToTokens::to_token_stream),
-            variadic: signature.variadic.as_ref().map(ToTokens::to_token_stream),
-        }
-    }
-}
-
-/// The written return type, `()` where there is none.
-fn output(signature: &Signature) -> Type {
-    match &signature.output {
-        ReturnType::Type(_, ty) => (**ty).clone(),
-        ReturnType::Default => parse_quote!(()),
-    }
-}
-
-/// What holds for the generated code as well: conditions, and what the author tolerates, since the
-/// types of the signature are repeated there. An expectation is met only once, so it becomes a
-/// permission; and the call of a deprecated tool is none of the author's.
-fn inherited(attribute: &Attribute) -> Option<Attribute> {
-    let path = attribute.path();
-    if path.is_ident("cfg") || path.is_ident("allow") {
-        return Some(attribute.clone());
-    }
-    if path.is_ident("deprecated") {
-        return Some(parse_quote!(#[allow(deprecated)]));
-    }
-    match &attribute.meta {
-        Meta::List(list) if path.is_ident("expect") => {
-            let lints = &list.tokens;
-            Some(parse_quote!(#[allow(#lints)]))
-        }
-        Meta::List(_) | Meta::Path(_) | Meta::NameValue(_) => None,
-    }
+        }) => Some(text.value()),
+        _ => None,
+    };
+    let note = match &attribute.meta {
+        Meta::NameValue(pair) => text(&pair.value),
+        Meta::List(list) => list
+            .parse_args_with(Punctuated::<MetaNameValue, Token![,]>::parse_terminated)
+            .ok()
+            .and_then(|pairs| {
+                let note = pairs.iter().find(|pair| pair.path.is_ident("note"))?;
+                text(&note.value)
+            }),
+        Meta::Path(_) => None,
+    };
+    Some(note.unwrap_or_default())
 }

@@ -42,6 +42,61 @@ pub(crate) fn label(identifier: &str) -> String {
     words.join(" ")
 }
 
+/// How names are spelled on the wire, with the rules and words of `serde`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// `maxresults`.
+    Lower,
+    /// `MAXRESULTS`.
+    Upper,
+    /// `MaxResults`.
+    Pascal,
+    /// `maxResults`.
+    Camel,
+    /// `max_results`.
+    Snake,
+    /// `MAX_RESULTS`.
+    ScreamingSnake,
+    /// `max-results`.
+    Kebab,
+    /// `MAX-RESULTS`.
+    ScreamingKebab,
+}
+
+/// Every case by its word.
+pub(crate) const CASES: [(&str, Case); 8] = [
+    ("lowercase", Case::Lower),
+    ("UPPERCASE", Case::Upper),
+    ("PascalCase", Case::Pascal),
+    ("camelCase", Case::Camel),
+    ("snake_case", Case::Snake),
+    ("SCREAMING_SNAKE_CASE", Case::ScreamingSnake),
+    ("kebab-case", Case::Kebab),
+    ("SCREAMING-KEBAB-CASE", Case::ScreamingKebab),
+];
+
+impl Case {
+    /// The name of a parameter in this case.
+    pub(crate) fn spell(self, parameter: &str) -> String {
+        let words = parameter.split('_').filter(|word| !word.is_empty());
+        let lower: Vec<String> = words.map(str::to_lowercase).collect();
+        let capitalised = || lower.iter().map(|word| capitalised(word));
+        match self {
+            Self::Lower => lower.concat(),
+            Self::Upper => lower.concat().to_uppercase(),
+            Self::Snake => lower.join("_"),
+            Self::ScreamingSnake => lower.join("_").to_uppercase(),
+            Self::Kebab => lower.join("-"),
+            Self::ScreamingKebab => lower.join("-").to_uppercase(),
+            Self::Pascal => capitalised().collect(),
+            Self::Camel => {
+                let first = lower.first().cloned().into_iter();
+                first.chain(capitalised().skip(1)).collect()
+            }
+        }
+    }
+}
+
 /// A word ends at `_` or `-`, before a capital that follows a small letter or a digit, and before
 /// the last capital of a row that goes on in small letters.
 fn words(identifier: &str) -> Vec<String> {
@@ -104,6 +159,23 @@ mod tests {
             ("_", ""),
         ] {
             assert_eq!(label(identifier), expected, "{identifier}");
+        }
+    }
+
+    #[test]
+    fn cases_spell_as_serde_does() {
+        for (word, expected) in [
+            ("lowercase", "maxresults2"),
+            ("UPPERCASE", "MAXRESULTS2"),
+            ("PascalCase", "MaxResults2"),
+            ("camelCase", "maxResults2"),
+            ("snake_case", "max_results_2"),
+            ("SCREAMING_SNAKE_CASE", "MAX_RESULTS_2"),
+            ("kebab-case", "max-results-2"),
+            ("SCREAMING-KEBAB-CASE", "MAX-RESULTS-2"),
+        ] {
+            let (_, case) = CASES.iter().find(|(known, _)| *known == word).unwrap();
+            assert_eq!(case.spell("max_results_2"), expected);
         }
     }
 

@@ -2,11 +2,11 @@
 
 use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Expr, FnArg, Pat, PatType, Type};
+use syn::{Attribute, Expr, ExprLit, FnArg, Lit, Pat, PatType, Type};
 
-use crate::attr::ArgAttr;
+use crate::attr::{ArgAttr, Entry};
 use crate::errors::Errors;
-use crate::name::Name;
+use crate::name::{Case, Name};
 use crate::types::Role;
 use crate::{attr, docs, place, types};
 
@@ -30,6 +30,8 @@ pub(crate) enum Source {
     Context,
     /// All arguments of the call as JSON.
     Arguments,
+    /// A value that the plugin opened when it was loaded; its type.
+    State(Box<Type>),
 }
 
 /// A parameter that the model fills in.
@@ -45,11 +47,31 @@ pub(crate) struct Argument {
     pub(crate) is_text: bool,
     /// The value that stands in for an absent one.
     pub(crate) default: Option<Expr>,
+    /// What narrows or describes the values of its type.
+    pub(crate) keywords: Vec<Keyword>,
+    /// Whether no model sees it.
+    pub(crate) preset: bool,
+}
+
+/// A key of `#[arg(…)]` that becomes a keyword of the schema.
+#[derive(Debug)]
+pub(crate) struct Keyword {
+    /// The key as it is written.
+    pub(crate) key: Ident,
+    /// What stands behind it.
+    pub(crate) value: Expr,
+}
+
+impl Argument {
+    /// What stands behind a key.
+    pub(crate) fn keyword(&self, key: &str) -> Option<&Keyword> {
+        self.keywords.iter().find(|keyword| keyword.key == key)
+    }
 }
 
 impl Parameter {
     /// Reads a parameter; what is wrong with it alone is said here.
-    pub(crate) fn read(input: &FnArg, errors: &mut Errors) -> Option<Self> {
+    pub(crate) fn read(input: &FnArg, case: Option<Case>, errors: &mut Errors) -> Option<Self> {
         // A receiver is the function's mistake, not the parameter's.
         let FnArg::Typed(parameter) = input else {
             return None;
@@ -60,10 +82,11 @@ impl Parameter {
                 errors.over(&parameter.ty, advice);
                 None
             }
-            Role::Value => argument(parameter, attr, false, errors),
-            Role::Text => argument(parameter, attr, true, errors),
+            Role::Value => argument(parameter, attr, case, false, errors),
+            Role::Text => argument(parameter, attr, case, true, errors),
             Role::Context => hidden(parameter, Source::Context, errors),
             Role::Arguments => hidden(parameter, Source::Arguments, errors),
+            Role::State(ty) => hidden(parameter, Source::State(ty), errors),
         }?;
         let conditions = parameter
             .attrs
@@ -95,19 +118,20 @@ fn hidden(parameter: &PatType, source: Source, errors: &mut Errors) -> Option<So
 
 fn argument(
     parameter: &PatType,
-    attr: ArgAttr,
+    mut attr: ArgAttr,
+    case: Option<Case>,
     is_text: bool,
     errors: &mut Errors,
 ) -> Option<Source> {
     let ident = errors.take(plain_name(&parameter.pat));
-    let name = match (attr.rename, ident?) {
+    let name = match (attr.rename.take(), ident?) {
         (Some(rename), _) => Name {
             text: rename.value.value(),
             span: rename.value.span(),
         },
-        (None, ident) => errors.take(wire_name(&ident))?,
+        (None, ident) => errors.take(wire_name(&ident, case))?,
     };
-    let docs = match attr.description {
+    let docs = match attr.description.take() {
         Some(description) => vec![description.value],
         None => docs::collect(&parameter.attrs),
     };
@@ -116,8 +140,35 @@ fn argument(
         docs,
         ty: (*parameter.ty).clone(),
         is_text,
-        default: attr.default.map(|default| default.value),
+        default: attr.default.take().map(|default| default.value),
+        preset: attr.preset.is_some(),
+        keywords: keywords(attr),
     })))
+}
+
+/// What becomes a keyword of the schema, in the order in which a schema shows it.
+fn keywords(attr: ArgAttr) -> Vec<Keyword> {
+    let format = attr.format.map(|format| Entry {
+        key: format.key,
+        value: Expr::Lit(ExprLit {
+            attrs: Vec::new(),
+            lit: Lit::Str(format.value),
+        }),
+    });
+    let all = [
+        attr.one_of,
+        attr.min,
+        attr.max,
+        attr.exclusive_min,
+        attr.exclusive_max,
+        attr.min_length,
+        attr.max_length,
+        attr.pattern,
+        format,
+        attr.example,
+    ];
+    let keyword = |Entry { key, value }| Keyword { key, value };
+    all.into_iter().flatten().map(keyword).collect()
 }
 
 /// The parameter's name; a pattern has none.
@@ -136,11 +187,11 @@ fn plain_name(pattern: &Pat) -> syn::Result<Ident> {
     }
 }
 
-fn wire_name(ident: &Ident) -> syn::Result<Name> {
+fn wire_name(ident: &Ident, case: Option<Case>) -> syn::Result<Name> {
     let text = ident.unraw().to_string();
     match text.strip_prefix('_') {
         None => Ok(Name {
-            text,
+            text: case.map_or_else(|| text.clone(), |case| case.spell(&text)),
             span: ident.span(),
         }),
         Some(visible) => Err(syn::Error::new(

@@ -16,6 +16,8 @@ pub(crate) enum Role {
     Context,
     /// `&Args`: all arguments as JSON.
     Arguments,
+    /// `&T` of the author's own: a value that the plugin opened when it was loaded.
+    State(Box<Type>),
     /// A reference to something else, with the advice what to write.
     Unknown(String),
 }
@@ -41,11 +43,40 @@ pub(crate) fn role(ty: &Type) -> Role {
         (_, Type::TraitObject(_) | Type::ImplTrait(_)) => {
             "a model can't fill in a trait object: write an enum with `#[tool_type]`".to_owned()
         }
+        (name, Type::Path(path)) if !is_known_value(name, path) => {
+            if reference.mutability.is_none() {
+                return Role::State(Box::new(target.clone()));
+            }
+            format!("calls share the state of a plugin: write `&{name}`, with a `Mutex` inside")
+        }
         _ => format!("an argument is owned: write `{}`", owned(target)),
     };
     Role::Unknown(format!(
-        "{advice} (the references that a tool takes are `&str`, `&ToolContext` and `&Args`)"
+        "{advice} (the references that a tool takes are `&str`, `&ToolContext`, `&Args`, and to \
+         what `#[plugin_state]` opens)"
     ))
+}
+
+/// Whether the name is that of a value which nobody opens once for a whole plugin.
+fn is_known_value(name: &str, path: &TypePath) -> bool {
+    const VALUES: [&str; 15] = [
+        "String",
+        "Path",
+        "PathBuf",
+        "OsStr",
+        "Vec",
+        "Option",
+        "HashMap",
+        "BTreeMap",
+        "HashSet",
+        "BTreeSet",
+        "Value",
+        "Map",
+        "str",
+        "ToolContext",
+        "Args",
+    ];
+    is_primitive(&Type::Path(path.clone())) || VALUES.contains(&name)
 }
 
 /// `&'static str` would promise more than a call can hold.
@@ -153,6 +184,23 @@ pub(crate) fn result_misfits(ty: &Type) -> Vec<Misfit<'_>> {
     misfits
 }
 
+/// What a function returns when all goes well: the first type inside `Result<…>`, else the type
+/// itself.
+pub(crate) fn success(ty: &Type) -> &Type {
+    let Type::Path(path) = peel(ty) else {
+        return ty;
+    };
+    let last = path.path.segments.last();
+    last.filter(|segment| segment.ident == "Result")
+        .and_then(|segment| generic_types(&segment.arguments).next())
+        .unwrap_or(ty)
+}
+
+/// Whether the last name of a path is this one.
+pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
+    matches!(peel(ty), Type::Path(path) if last_segment(path) == name)
+}
+
 /// The types between `<` and `>`.
 pub(crate) fn generic_types(arguments: &PathArguments) -> impl Iterator<Item = &Type> {
     let arguments = match arguments {
@@ -220,7 +268,7 @@ fn owned(ty: &Type) -> String {
 }
 
 /// The type as a person would write it.
-fn written(ty: &Type) -> String {
+pub(crate) fn written(ty: &Type) -> String {
     let text = ty.to_token_stream().to_string();
     let mut tight = text;
     for (loose, close) in [
@@ -245,7 +293,7 @@ mod tests {
 
     #[test]
     fn names_count_behind_a_reference_only() {
-        let cases: [(Type, &str); 8] = [
+        let cases: [(Type, &str); 11] = [
             (parse_quote!(&str), "Text"),
             (parse_quote!(&'_ str), "Text"),
             (parse_quote!((&ToolContext)), "Context"),
@@ -253,6 +301,9 @@ mod tests {
             (parse_quote!(Args), "Value"),
             (parse_quote!(str), "Value"),
             (parse_quote!(&[u8]), "Unknown"),
+            (parse_quote!(&Option<Db>), "Unknown"),
+            (parse_quote!(&mut Db), "Unknown"),
+            (parse_quote!(&reqwest::Client), "State"),
             (parse_quote!(&'static str), "Unknown"),
         ];
         for (ty, expected) in cases {

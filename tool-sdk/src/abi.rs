@@ -34,6 +34,11 @@ pub use services::{HostServices, HostTable, HostTableRef, LogLevel};
 pub use stamp::Stamp;
 pub use task::{CallPort, CallTarget, TaskId};
 
+/// The root module of this program, whose tools are linked into it and not loaded.
+pub fn this_program() -> PluginModuleRef {
+    export::root_module()
+}
+
 /// The revision of this border as text, so that it can be part of the stamp's literal.
 macro_rules! revision {
     () => {

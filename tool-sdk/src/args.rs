@@ -114,6 +114,12 @@ pub(crate) fn take_any<T: serde::de::DeserializeOwned>(
     }
 }
 
+/// Reads all arguments as one value.
+pub(crate) fn whole<T: serde::de::DeserializeOwned>(args: &Args) -> Result<T, ToolError> {
+    serde_json::from_value(Value::Object(args.0.clone()))
+        .map_err(|error| ToolError::of(ErrorKind::InvalidArguments, error.to_string()))
+}
+
 fn missing(name: &str) -> ToolError {
     ToolError::of(
         ErrorKind::InvalidArguments,
@@ -171,7 +177,13 @@ impl Plain for f32 {
         reason = "a rounded f32 is what the author asked for"
     )]
     fn read(value: Value) -> Result<Self, Expected> {
-        f64::read(value).map(|number| number as Self)
+        let number = value.as_f64();
+        // What is beyond would become infinite.
+        let fitting = number.filter(|number| number.abs() <= Self::MAX.into());
+        fitting.map(|number| number as Self).ok_or_else(|| {
+            let range = format!("a number from {:e} to {:e}", Self::MIN, Self::MAX);
+            expected(&range, &value)
+        })
     }
 }
 
@@ -219,6 +231,37 @@ impl<T: Plain> Plain for Vec<T> {
     }
 }
 
+/// Types of other crates are read by serde, but compiled here instead of in every plugin crate.
+macro_rules! by_serde {
+    ($($feature:literal: $type:ty = $example:literal,)*) => {$(
+        #[cfg(feature = $feature)]
+        impl Plain for $type {
+            fn read(value: Value) -> Result<Self, Expected> {
+                Self::deserialize(&value).map_err(|error| {
+                    let example = concat!("something like `", $example, "`");
+                    format!("{}: {error}", expected(example, &value))
+                })
+            }
+        }
+    )*};
+}
+by_serde! {
+    "chrono": chrono04::NaiveDate = "2024-03-31",
+    "chrono": chrono04::NaiveTime = "09:30:00",
+    "chrono": chrono04::NaiveDateTime = "2024-03-31T09:30:00",
+    "chrono": chrono04::DateTime<chrono04::Utc> = "2024-03-31T09:30:00Z",
+    "chrono": chrono04::DateTime<chrono04::FixedOffset> = "2024-03-31T09:30:00+02:00",
+    "chrono": chrono04::TimeDelta = "[90, 0]",
+    "jiff": jiff02::civil::Date = "2024-03-31",
+    "jiff": jiff02::civil::Time = "09:30:00",
+    "jiff": jiff02::civil::DateTime = "2024-03-31T09:30:00",
+    "jiff": jiff02::Timestamp = "2024-03-31T09:30:00Z",
+    "jiff": jiff02::SignedDuration = "PT1H30M",
+    "jiff": jiff02::Span = "PT1H30M",
+    "url": url2::Url = "https://example.com/",
+    "uuid": uuid1::Uuid = "67e55044-10b1-426f-9247-bb680e5fe0c8",
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -248,6 +291,17 @@ mod tests {
             "/x: expected an integer from 0 to 255, got 256"
         );
         assert!(read::<i64>(json!(1.5)).is_err());
+    }
+
+    #[test]
+    fn floats_are_finite() {
+        assert_eq!(read::<f32>(json!(f32::MAX)), Ok(f32::MAX));
+        assert_eq!(read::<f32>(json!(-0.5)), Ok(-0.5));
+        assert_eq!(
+            read::<f32>(json!(1e39)).unwrap_err(),
+            "/x: expected a number from -3.4028235e38 to 3.4028235e38, got 1e39"
+        );
+        assert!(read::<f32>(json!("1")).is_err());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use crate::abi::{CallPort, LogLevel};
+use crate::state::States;
 
 /// The surroundings of one call. A tool takes it as a parameter `ctx: &ToolContext`, anywhere in
 /// its list; the model does not see it. Clones speak for the same call.
@@ -18,6 +19,8 @@ pub struct ToolContext {
 struct Inner {
     call_id: String,
     sink: Sink,
+    /// What the plugin had open when the call began.
+    states: Option<Arc<States>>,
     /// Set by the host's cancel, which is an event; `CallPort::is_aborted` can only be asked.
     cancelled: AtomicBool,
     #[cfg(feature = "async")]
@@ -32,18 +35,19 @@ enum Sink {
 }
 
 impl ToolContext {
-    pub(crate) fn for_host(call_id: &str, port: CallPort) -> Self {
-        Self::new(call_id, Sink::Host(port))
+    pub(crate) fn for_host(call_id: &str, port: CallPort, states: Option<Arc<States>>) -> Self {
+        Self::new(call_id, Sink::Host(port), states)
     }
 
-    pub(crate) fn recording(call_id: &str) -> Self {
-        Self::new(call_id, Sink::Recorder(Mutex::default()))
+    pub(crate) fn recording(call_id: &str, states: Arc<States>) -> Self {
+        Self::new(call_id, Sink::Recorder(Mutex::default()), Some(states))
     }
 
-    fn new(call_id: &str, sink: Sink) -> Self {
+    fn new(call_id: &str, sink: Sink, states: Option<Arc<States>>) -> Self {
         let inner = Inner {
             call_id: call_id.to_owned(),
             sink,
+            states,
             cancelled: AtomicBool::new(false),
             #[cfg(feature = "async")]
             cancel_event: tokio::sync::Notify::new(),
@@ -99,6 +103,11 @@ impl ToolContext {
     /// `tracing` macros work too.
     pub fn log(&self, message: impl AsRef<str>) {
         crate::log::line(LogLevel::INFO, &self.inner.call_id, message.as_ref());
+    }
+
+    /// What the plugin opened.
+    pub(crate) fn states(&self) -> Option<&States> {
+        self.inner.states.as_deref()
     }
 
     /// Marks the call as cancelled.

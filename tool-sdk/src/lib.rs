@@ -40,6 +40,7 @@ mod args;
 mod context;
 mod docs;
 mod error;
+mod finite;
 mod log;
 pub mod panic;
 pub mod prelude;
@@ -47,6 +48,7 @@ mod result;
 #[cfg(feature = "async")]
 mod runtime;
 mod schema;
+mod state;
 pub mod testing;
 pub mod tool;
 
@@ -56,9 +58,29 @@ pub use args::Args;
 pub use context::ToolContext;
 pub use error::{ErrorKind, ToolError};
 pub use result::{Content, Resource, ToolResult};
-pub use tool_macros::{tool, tool_type};
+pub use state::PluginContext;
+pub use tool_macros::{plugin_state, tool, tool_type};
 
 /// The runtime that `async fn` tools run on, so that a plugin needs no dependency of its own for
 /// sleeping, files, sockets and child processes.
 #[cfg(feature = "async")]
 pub use tokio;
+
+/// Dates and times as arguments and results.
+#[cfg(feature = "chrono")]
+pub use chrono04 as chrono;
+
+/// Dates, times and durations as arguments and results: jiff 0.2, the version that schemars knows.
+///
+/// Some of its types take less from a model than they could hold. A duration is hours, minutes and
+/// seconds, for `Span` too. `Zoned` can't be an argument: no schema can say which zones there are.
+#[cfg(feature = "jiff")]
+pub use jiff02 as jiff;
+
+/// URLs as arguments and results.
+#[cfg(feature = "url")]
+pub use url2 as url;
+
+/// UUIDs as arguments and results.
+#[cfg(feature = "uuid")]
+pub use uuid1 as uuid;

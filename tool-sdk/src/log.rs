@@ -26,12 +26,20 @@ pub(crate) fn connect(services: HostServices) {
     }
 }
 
-/// One line to the host, or to stderr where there is none.
+/// One line to the host, to the subscriber of the program that the tool is linked into, or to
+/// stderr where there is neither.
 pub(crate) fn line(level: LogLevel, target: &str, message: &str) {
     match HOST.get() {
         Some(HostServices { plugin, table }) => {
             table.log()(plugin.as_rstr(), level, target.into(), message.into());
         }
+        None if tracing::dispatcher::has_been_set() => match level {
+            LogLevel::ERROR => tracing::error!(target: "plugin", origin = target, "{message}"),
+            LogLevel::WARN => tracing::warn!(target: "plugin", origin = target, "{message}"),
+            LogLevel::INFO => tracing::info!(target: "plugin", origin = target, "{message}"),
+            LogLevel::DEBUG => tracing::debug!(target: "plugin", origin = target, "{message}"),
+            _ => tracing::trace!(target: "plugin", origin = target, "{message}"),
+        },
         #[expect(
             clippy::print_stderr,
             reason = "a tool that runs without a host has nothing else"

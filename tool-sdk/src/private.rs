@@ -6,13 +6,14 @@
 //! choice is made by the type, not by its spelling: aliases, full paths and shadowed names work.
 //! Each look-up costs every tool of every plugin compile time, so there are few.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
 // Names of the standard library for expanded code, which may stand where they mean something else.
 pub use std::boxed::Box;
 pub use std::option::Option::{None, Some};
-pub use std::primitive::u8;
+pub use std::primitive::{i64, str, u8, usize};
 pub use std::string::String;
 pub use std::{cfg, env, file, line};
 
@@ -32,9 +33,12 @@ use crate::args::{self, Plain};
 pub use crate::context::ToolContext;
 use crate::error::ErrorKind;
 pub use crate::error::ToolError;
+use crate::finite;
 use crate::panic::PanicReport;
 use crate::result::Content;
 pub use crate::result::ToolResult;
+use crate::state;
+pub use crate::state::{OpenFuture, Opened, Opener, PluginContext, STATES, StateRecord};
 pub use crate::tool::{
     Annotations, ArgumentRecord, Entry, ExampleRecord, Expect, Keyword, Outcome, Shape, TOOLS,
     ToolFuture, ToolRecord,
@@ -90,6 +94,11 @@ pub trait AnyArgument<T> {
     fn take(args: &mut Args, name: &str) -> Result<T, ToolError>
     where
         T: Argument;
+
+    /// All arguments as one value: settings.
+    fn whole(args: &Args) -> Result<T, ToolError>
+    where
+        T: Argument;
 }
 
 impl<T> AnyArgument<T> for ArgumentOf<T> {
@@ -110,20 +119,27 @@ impl<T> AnyArgument<T> for ArgumentOf<T> {
     {
         args::take_any(args, name)
     }
+
+    fn whole(args: &Args) -> Result<T, ToolError>
+    where
+        T: Argument,
+    {
+        args::whole(args)
+    }
 }
 
-/// A value that may stand in for an absent argument.
+/// A value that a schema can show: a default, a bound, an example.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` can't be the default of an argument",
+    message = "`{Self}` can't be a value of an argument",
     label = "does not become JSON",
     note = "write a literal, or put `#[tool_type]` on your own type"
 )]
-pub trait DefaultValue: Serialize {}
+pub trait SchemaValue: Serialize {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize> DefaultValue for T {}
+impl<T: Serialize + ?Sized> SchemaValue for T {}
 
-/// The JSON of a default value.
+/// The JSON of a value in a schema.
 ///
 /// # Panics
 /// When the value does not serialise; the probe of a new library finds that before a call can.
@@ -131,8 +147,41 @@ impl<T: Serialize> DefaultValue for T {}
     clippy::expect_used,
     reason = "caught by the probe, and there is no value to go on with"
 )]
-pub fn default_value<T: DefaultValue>(value: T) -> Value {
-    serde_json::to_value(value).expect("the default of an argument must serialise to JSON")
+pub fn schema_value<T: SchemaValue>(value: T) -> Value {
+    finite::to_value(&value).expect("the values in a schema must serialise to JSON")
+}
+
+/// The JSON of several values.
+pub fn schema_values<const N: usize>(values: [Value; N]) -> Value {
+    Value::Array(values.into())
+}
+
+// ---- state -------------------------------------------------------------------------------------
+
+/// A value that the plugin opens once. `Opener` is a type of the crate that opens it, so that the
+/// value may be of any crate; the compiler finds it, since there is only one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither an argument nor state of this plugin",
+    label = "nothing opens it",
+    note = "an argument that a model fills in is owned: write it without `&`",
+    note = "state is opened by a function with `#[plugin_state]` that returns it, for example \
+            `fn open() -> Result<{Self}>`"
+)]
+pub trait State<Opener>: Send + Sync + 'static {}
+
+/// What the plugin opened, as the call found it.
+pub fn state<T: State<Opener>, Opener>(ctx: &ToolContext) -> Result<&T, ToolError> {
+    state::borrowed(ctx.states())
+}
+
+/// The type under which opened state is found again.
+pub fn type_of<T: 'static>() -> TypeId {
+    TypeId::of::<T>()
+}
+
+/// The type of a function, under which its tool is found again.
+pub fn type_of_function<F: 'static>(_: &F) -> TypeId {
+    TypeId::of::<F>()
 }
 
 // ---- results -----------------------------------------------------------------------------------
@@ -230,6 +279,17 @@ impl<T> AnyValue<T> for ValueOf<T> {
 #[derive(Debug)]
 pub struct Returned<T>(Result<T, ToolError>);
 
+impl<T> Returned<T> {
+    /// The value as state of the plugin. The bound is the one that `#[plugin_state]` has met or
+    /// that was reported already.
+    pub fn opened<Opener>(self) -> Result<Opened, ToolError>
+    where
+        T: State<Opener>,
+    {
+        self.0.map(|value| -> Opened { Box::new(value) })
+    }
+}
+
 impl<T: IntoContent> Returned<T> {
     /// The tool's outcome.
     pub fn outcome(self) -> Outcome {
@@ -251,7 +311,7 @@ impl<T> AnyReturned<T> for Returned<T> {
     where
         T: ReturnedValue,
     {
-        let value = serde_json::to_value(self.0?)
+        let value = finite::to_value(&self.0?)
             .map_err(|error| ToolError::new(format!("the result is no JSON: {error}")))?;
         let result = ToolResult::text(value.to_string());
         // Clients expect an object.

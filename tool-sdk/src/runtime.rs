@@ -12,10 +12,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::abi::{CallPort, Reply, Status, TaskId};
 use crate::context::ToolContext;
+use crate::error::ToolError;
 use crate::panic::{self, PanicReport};
 use crate::private::{panic_reply, reply};
 use crate::tool::{Outcome, ToolFuture};
@@ -75,6 +76,26 @@ pub(crate) fn start(
         answer.give(outcome);
     });
     task
+}
+
+/// Runs a future of the plugin on the calling thread, with the plugin's runtime around it.
+pub(crate) fn block_on<T>(
+    future: impl Future<Output = Result<T, ToolError>>,
+) -> Result<T, ToolError> {
+    let handle = match &mut state().runtime {
+        Some(runtime) => runtime.handle().clone(),
+        empty => empty.insert(build()?).handle().clone(),
+    };
+    handle.block_on(future)
+}
+
+/// The runtime, if it was needed so far.
+pub(crate) fn handle() -> Option<Handle> {
+    let state = state();
+    state
+        .runtime
+        .as_ref()
+        .map(|runtime| runtime.handle().clone())
 }
 
 /// Asks a running tool to end.
@@ -183,9 +204,12 @@ impl AnswerOnce {
 
 impl Drop for AnswerOnce {
     fn drop(&mut self) {
-        if let Some(running) = &mut state().running {
-            running.remove(&self.task);
-        }
+        let ended = state()
+            .running
+            .as_mut()
+            .and_then(|running| running.remove(&self.task));
+        // Outside of the lock: with the context the plugin's state may go, which needs the runtime.
+        drop(ended);
         // Only the first answer counts, so this one matters only if none was given.
         self.port.complete(Reply::new(Status::ABORTED, ""));
     }

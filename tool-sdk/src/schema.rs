@@ -8,9 +8,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use self::rewrite::rewrite;
+use self::rewrite::{rewrite, rewrite_result, with_example};
 use crate::docs::{self, FunctionDocs};
-use crate::tool::ArgumentRecord;
+use crate::tool::{ArgumentRecord, Shape};
 
 /// The schema of a tool's arguments. What an author wrote and does not fit is added to `problems`.
 pub(crate) fn input(
@@ -36,20 +36,42 @@ pub(crate) fn input(
         root.insert("required".to_owned(), required.into());
     }
     root.insert("additionalProperties".to_owned(), false.into());
-    add_definitions(&mut root, &mut generator);
+    add_definitions(&mut root, &mut generator, |schema| {
+        rewrite(schema, problems);
+    });
     root.into()
+}
+
+/// The schema of the settings of a `#[plugin_state]`.
+pub(crate) fn settings(
+    settings: fn(&mut SchemaGenerator) -> Shape,
+    problems: &mut Vec<String>,
+) -> Value {
+    let mut generator = generator();
+    let mut schema = settings(&mut generator).schema.to_value();
+    rewrite(&mut schema, problems);
+    if schema.get("type").is_none_or(|kind| kind != "object") {
+        let text = "settings are a table: take a struct with `#[tool_type]`";
+        problems.push(text.to_owned());
+    }
+    if let Some(root) = schema.as_object_mut() {
+        add_definitions(root, &mut generator, |schema| {
+            rewrite(schema, problems);
+        });
+    }
+    schema
 }
 
 /// The schema of a tool's structured result. Clients expect an object: anything else is text only.
 pub(crate) fn output(output: fn(&mut SchemaGenerator) -> Option<Schema>) -> Option<Value> {
     let mut generator = generator();
     let mut schema = output(&mut generator)?.to_value();
-    rewrite(&mut schema);
+    rewrite_result(&mut schema);
     let root = schema.as_object_mut()?;
     if root.get("type").and_then(Value::as_str) != Some("object") {
         return None;
     }
-    add_definitions(root, &mut generator);
+    add_definitions(root, &mut generator, rewrite_result);
     Some(schema)
 }
 
@@ -63,7 +85,11 @@ fn generator() -> SchemaGenerator {
         .into_generator()
 }
 
-fn add_definitions(root: &mut Map<String, Value>, generator: &mut SchemaGenerator) {
+fn add_definitions(
+    root: &mut Map<String, Value>,
+    generator: &mut SchemaGenerator,
+    rewrite: impl FnMut(&mut Value),
+) {
     let mut definitions = generator.take_definitions(true);
     if definitions.is_empty() {
         return;
@@ -80,7 +106,8 @@ fn property(
     problems: &mut Vec<String>,
 ) -> Value {
     let mut schema = schema.to_value();
-    rewrite(&mut schema);
+    let mut misfits = Vec::new();
+    rewrite(&mut schema, &mut misfits);
     let mut keywords = match schema {
         Value::Object(keywords) => keywords,
         // `true` and `false` are schemas too.
@@ -95,7 +122,7 @@ fn property(
     };
     let description = own
         .or_else(|| listed().map(|(_, text)| text.clone()))
-        .map(Value::from)
+        .map(|text| with_example(text, of_type.as_ref()).into())
         .or(of_type);
 
     let mut property = Map::new();
@@ -106,11 +133,13 @@ fn property(
         property.insert("description".to_owned(), description);
     }
     property.append(&mut keywords);
-    let misfits = keywords::apply(&mut property, argument.keywords);
+    misfits.extend(keywords::apply(&mut property, argument.keywords));
     let named = |misfit| format!("argument `{}`: {misfit}", argument.name);
     problems.extend(misfits.into_iter().map(named));
-    if let Some(default) = argument.default {
-        property.insert("default".to_owned(), default());
+    match argument.default.map(keywords::made) {
+        Some(Ok(default)) => drop(property.insert("default".to_owned(), default)),
+        Some(Err(problem)) => problems.push(named(format!("`default`: {problem}"))),
+        None => {}
     }
     if let Some(examples) = property.shift_remove("examples") {
         property.insert("examples".to_owned(), examples);

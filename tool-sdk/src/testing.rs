@@ -19,12 +19,16 @@
 //! What needs the host stays out: the schema is not enforced and hooks of the host do not run.
 //! The tool's own `prepare` and `validate` do.
 
+use std::fmt;
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::args::Args;
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::result::ToolResult;
+use crate::state::States;
 use crate::tool::{Entry, TOOLS, ToolDescription, ToolRecord};
 
 /// What a tool did.
@@ -45,20 +49,81 @@ pub fn describe(tool: &str) -> Result<ToolDescription, ToolError> {
     Ok(find(tool)?.describe())
 }
 
-/// Runs the tool of this name.
+/// Runs the tool of this name. State of its plugin is opened from empty settings.
 ///
 /// # Errors
 /// The tool's own error; [`ErrorKind::UnknownTool`] when no tool of that name is linked;
 /// [`ErrorKind::InvalidArguments`] when the arguments are no object or the tool refuses them.
 pub fn run(tool: &str, arguments: Value) -> Result<Run, ToolError> {
-    let tool = find(tool)?;
-    let Value::Object(arguments) = arguments else {
-        return Err(ToolError::of(
-            ErrorKind::InvalidArguments,
-            "the arguments are no JSON object",
-        ));
-    };
-    let mut args = Args::from(arguments);
+    let record = find(tool)?;
+    run_with(
+        record,
+        arguments,
+        &States::open(record.package, &Args::new()).into(),
+    )
+}
+
+/// Tools of one crate together with the state that it opens, kept from call to call.
+///
+/// ```
+/// use tool_sdk::prelude::*;
+/// use tool_sdk::testing::Plugin;
+///
+/// #[tool_type]
+/// struct Settings {
+///     cellar: String,
+/// }
+///
+/// struct Cellar(String);
+///
+/// #[plugin_state]
+/// fn open(settings: Settings) -> Cellar {
+///     Cellar(settings.cellar)
+/// }
+///
+/// #[tool]
+/// fn visit(cellar: &Cellar) -> String {
+///     format!("the {} cellar", cellar.0)
+/// }
+///
+/// let plugin = Plugin::open(env!("CARGO_PKG_NAME"), json!({"cellar": "north"})).unwrap();
+/// assert_eq!(plugin.run("visit", json!({})).unwrap().result, ToolResult::text("the north cellar"));
+/// ```
+#[derive(Clone)]
+pub struct Plugin {
+    states: Arc<States>,
+}
+
+impl Plugin {
+    /// Opens the state of a package from these settings.
+    ///
+    /// # Errors
+    /// What an opener says, or that the settings are no object.
+    pub fn open(package: &str, settings: Value) -> Result<Self, ToolError> {
+        let states = States::open(package, &object("settings", settings)?);
+        states.check()?;
+        Ok(Self {
+            states: Arc::new(states),
+        })
+    }
+
+    /// Runs the tool of this name, as [`run`] does.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn run(&self, tool: &str, arguments: Value) -> Result<Run, ToolError> {
+        run_with(find(tool)?, arguments, &self.states)
+    }
+}
+
+impl fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plugin").finish_non_exhaustive()
+    }
+}
+
+fn run_with(tool: &ToolRecord, arguments: Value, states: &Arc<States>) -> Result<Run, ToolError> {
+    let mut args = object("arguments", arguments)?;
     if let Some(prepare) = tool.prepare {
         args = prepare(args)?;
     }
@@ -66,7 +131,7 @@ pub fn run(tool: &str, arguments: Value) -> Result<Run, ToolError> {
     if let Some(validate) = tool.validate {
         validate(&args).map_err(|reason| ToolError::of(ErrorKind::InvalidArguments, reason))?;
     }
-    let context = ToolContext::recording("call_test");
+    let context = ToolContext::recording("call_test", Arc::clone(states));
     let result = match tool.entry {
         Entry::Blocking(entry) => entry(&mut args, &context)?,
         Entry::Async(entry) => block_on(entry(args, context.clone()))?,
@@ -75,6 +140,16 @@ pub fn run(tool: &str, arguments: Value) -> Result<Run, ToolError> {
         result,
         progress: context.recorded(),
     })
+}
+
+fn object(what: &str, value: Value) -> Result<Args, ToolError> {
+    match value {
+        Value::Object(object) => Ok(object.into()),
+        other => {
+            let text = format!("the {what} are no JSON object: {other}");
+            Err(ToolError::of(ErrorKind::InvalidArguments, text))
+        }
+    }
 }
 
 fn find(name: &str) -> Result<&'static ToolRecord, ToolError> {

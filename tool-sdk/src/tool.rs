@@ -3,21 +3,25 @@
 
 mod annotations;
 
+use std::any::{self, TypeId};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::OnceLock;
 
 use linkme::distributed_slice;
 use schemars::{Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::abi::ToolIndex;
 use crate::args::Args;
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::result::ToolResult;
 use crate::{docs, schema};
 
+pub use crate::state::StateDescription;
 pub use annotations::Annotations;
 
 /// What a tool's code comes to.
@@ -47,6 +51,8 @@ pub struct ToolRecord {
     pub label: &'static str,
     /// Doc lines of the function.
     pub docs: &'static [&'static str],
+    /// The type of the function itself, by which a program finds the tool that it names.
+    pub function: fn() -> TypeId,
     /// Source file of the declaration.
     pub file: &'static str,
     /// Line of the declaration.
@@ -69,6 +75,8 @@ pub struct ToolRecord {
     pub annotations: Annotations,
     /// Calls with their expected results.
     pub examples: &'static [ExampleRecord],
+    /// Whether everything that a model sees must be described.
+    pub require_docs: bool,
     /// Whether the crate was compiled so that panics can be caught.
     pub unwinds: bool,
     /// Changes the arguments before they are validated.
@@ -107,6 +115,21 @@ pub struct ArgumentRecord {
     pub keywords: &'static [Keyword],
     /// Whether its value comes from the configuration and no model sees it (R13).
     pub preset: bool,
+}
+
+impl ArgumentRecord {
+    /// An argument about which its author said nothing.
+    pub const PLAIN: Self = Self {
+        name: "",
+        docs: &[],
+        shape: |_| Shape {
+            schema: Schema::default(),
+            optional: false,
+        },
+        default: None,
+        keywords: &[],
+        preset: false,
+    };
 }
 
 /// A key of `#[arg(…)]` that narrows or describes what the type accepts.
@@ -158,6 +181,7 @@ impl ToolRecord {
         name: "",
         label: "",
         docs: &[],
+        function: TypeId::of::<()>,
         file: "",
         line: 0,
         arguments: &[],
@@ -169,6 +193,7 @@ impl ToolRecord {
         deprecated: None,
         annotations: Annotations::NONE,
         examples: &[],
+        require_docs: false,
         unwinds: false,
         prepare: None,
         validate: None,
@@ -180,11 +205,15 @@ impl ToolRecord {
     pub fn describe(&self) -> ToolDescription {
         let docs = docs::split(self.docs);
         let mut problems = Vec::new();
+        let input_schema = schema::input(self.arguments, &docs, &mut problems);
+        if self.require_docs {
+            problems.extend(self.undescribed(&docs.description, &input_schema));
+        }
         ToolDescription {
             package: self.package.to_owned(),
             name: self.name.to_owned(),
             label: self.label.to_owned(),
-            input_schema: schema::input(self.arguments, &docs, &mut problems),
+            input_schema,
             description: self.description(docs.description),
             output_schema: schema::output(self.output),
             parallel: self.parallel,
@@ -220,6 +249,23 @@ impl ToolRecord {
         }
     }
 
+    /// What `require_docs` misses.
+    fn undescribed(&self, description: &str, input_schema: &Value) -> Vec<String> {
+        let described = |name: &str| {
+            let property = input_schema.get("properties").and_then(|all| all.get(name));
+            property.is_some_and(|property| property.get("description").is_some())
+        };
+        let visible = self.arguments.iter().filter(|argument| !argument.preset);
+        let mut missing: Vec<String> = visible
+            .filter(|argument| !described(argument.name))
+            .map(|argument| format!("argument `{}` has no description", argument.name))
+            .collect();
+        if description.is_empty() {
+            missing.push("the tool has no description".to_owned());
+        }
+        missing
+    }
+
     /// Names of the arguments that no model sees.
     fn presets(&self) -> impl Iterator<Item = &'static str> {
         let presets = self.arguments.iter().filter(|argument| argument.preset);
@@ -247,11 +293,80 @@ impl fmt::Debug for ToolRecord {
     }
 }
 
-/// All linked tools, sorted by package and name.
-pub(crate) fn sorted() -> Vec<&'static ToolRecord> {
-    let mut tools: Vec<&ToolRecord> = TOOLS.iter().collect();
-    tools.sort_by_key(|tool| (tool.package, tool.name));
-    tools
+/// All linked tools, sorted by package and name. A tool's index is its position.
+pub(crate) fn sorted() -> &'static [&'static ToolRecord] {
+    static SORTED: OnceLock<Vec<&'static ToolRecord>> = OnceLock::new();
+    SORTED.get_or_init(|| {
+        let mut tools: Vec<&ToolRecord> = TOOLS.iter().collect();
+        tools.sort_by_key(|tool| (tool.package, tool.name));
+        tools
+    })
+}
+
+/// A tool that is linked into this program, for its host to register. Made by
+/// [`toolsmith_static!`](crate::toolsmith_static).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaticTool(ToolIndex);
+
+impl StaticTool {
+    /// The tool that `#[tool]` made of this function.
+    ///
+    /// # Panics
+    /// When the function is no tool.
+    #[expect(
+        clippy::panic,
+        reason = "the program names a function that is no tool: there is nothing to go on with"
+    )]
+    pub fn of<F: 'static>(_function: &F) -> Self {
+        let is_it = |tool: &&ToolRecord| (tool.function)() == TypeId::of::<F>();
+        let found = (0..).zip(sorted()).find(|(_, tool)| is_it(tool));
+        found.map_or_else(
+            || {
+                panic!(
+                    "`{}` is no tool: put `#[tool]` on it",
+                    any::type_name::<F>()
+                )
+            },
+            |(index, _)| Self(index),
+        )
+    }
+
+    /// Its place in the list of all tools of this program.
+    pub fn index(self) -> ToolIndex {
+        self.0
+    }
+}
+
+/// Names tools of this program by their functions, so that a host can register them without any
+/// library: `registry.register_static(toolsmith_static![get_time, weather::get_weather])`.
+///
+/// ```
+/// use tool_sdk::prelude::*;
+/// use tool_sdk::toolsmith_static;
+///
+/// #[tool]
+/// fn ping() -> &'static str {
+///     "pong"
+/// }
+///
+/// assert_eq!(toolsmith_static![ping].len(), 1);
+/// ```
+#[macro_export]
+macro_rules! toolsmith_static {
+    ($($function:path),* $(,)?) => {
+        [$($crate::tool::StaticTool::of(&$function)),*]
+    };
+}
+
+/// What a library holds, as hosts read it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PluginDescription {
+    /// Its tools, sorted by package and name.
+    pub tools: Vec<ToolDescription>,
+    /// What it opens for them, sorted by package and declaration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<StateDescription>,
 }
 
 /// A tool as hosts read it. New fields have defaults, so that older plugins still describe

@@ -85,16 +85,22 @@ impl Caller {
         let updates = Updates::open(&self.events, call);
         let sink = Arc::clone(&updates.0);
         let own_abort = OwnAbort::of(call, abort);
+        // Behind the events, which must not show presets (R13).
+        let arguments = call.entry.with_presets(&call.arguments);
         let execution = Execution {
             call_id: &call.id,
-            arguments: &call.arguments,
+            arguments: &arguments,
             abort: own_abort.signal(abort),
             progress: Arc::new(move |partial| sink.send(partial)),
         };
         let limit = self.timeout_of(call.name(), call.entry.spec().timeout);
+        let run = async {
+            let _turn = call.entry.turn().await;
+            guarded(|| call.entry.tool().execute(execution)).await
+        };
         let ran = tokio::select! {
             biased;
-            ran = guarded(|| call.entry.tool().execute(execution)) => answered(ran),
+            ran = run => answered(ran),
             () = abort.aborted() => Err(aborted()),
             () = tokio::time::sleep(limit) => Err(overdue(call.name(), limit)),
         };

@@ -13,7 +13,7 @@ use crate::abort::AbortSignal;
 use crate::limits;
 use crate::plugin::Lease;
 use crate::registry::ToolEntry;
-use crate::tool::{ArgumentSchema, BoxFuture, CallError, Change, Checked};
+use crate::tool::{ArgumentSchema, BoxFuture, CallError, Change, Checked, Problems};
 
 /// What an MCP client or a person reads when a hook gives no reason.
 const BLOCKED: &str = "Tool execution was blocked";
@@ -205,20 +205,22 @@ fn check(
     schema: &ArgumentSchema,
     draft: Draft<'_>,
 ) -> Result<Checked, CallError> {
-    if entry.spec().validate_only {
-        return Ok(schema.coerce(&draft.value, draft.text.as_deref()));
-    }
-    let sent = match schema.accept(draft.value) {
-        Ok(checked) => return Ok(checked),
-        Err(sent) => sent,
+    let text = draft.text.as_deref();
+    let refused = |sent: &Value, problems: Problems| CallError {
+        kind: ErrorKind::InvalidArguments,
+        message: problems.report(&entry.spec().name, sent),
+        problems: problems.listed,
     };
-    schema
-        .check(&sent, draft.text.as_deref())
-        .map_err(|problems| CallError {
-            kind: ErrorKind::InvalidArguments,
-            message: problems.report(&entry.spec().name, &sent),
-            problems: problems.listed,
-        })
+    if entry.spec().validate_only {
+        let coerced = schema.coerce(&draft.value, text);
+        return coerced.map_err(|problems| refused(&draft.value, problems));
+    }
+    match schema.accept(draft.value) {
+        Ok(checked) => Ok(checked),
+        Err(sent) => schema
+            .check(&sent, text)
+            .map_err(|problems| refused(&sent, problems)),
+    }
 }
 
 /// Reads arguments as they were sent: an object, its text, or text of that text (R10, R11).

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use fs_err as fs;
+use tokio_util::task::AbortOnDropHandle;
 use tool_sdk::ErrorKind;
 
 use super::context::Context;
@@ -47,6 +48,15 @@ pub(super) async fn make(context: &Context, name: &str, arguments: String) -> Ex
     {
         context.speaker.set(plugin.as_str());
     }
+    let (abort, _watch) = interruptible();
+    let call = ToolCall::new(name, Arguments::Text(arguments));
+    let finalized = context.caller.call(call, &abort).await;
+    show(context, &finalized.result);
+    exit_of(&finalized.result)
+}
+
+/// A signal that the terminal's interrupt raises as long as the guard lives.
+pub(super) fn interruptible() -> (AbortSignal, AbortOnDropHandle<()>) {
     let abort = AbortSignal::new();
     let interrupted = abort.clone();
     let watch = tokio::spawn(async move {
@@ -54,11 +64,7 @@ pub(super) async fn make(context: &Context, name: &str, arguments: String) -> Ex
             interrupted.abort();
         }
     });
-    let call = ToolCall::new(name, Arguments::Text(arguments));
-    let finalized = context.caller.call(call, &abort).await;
-    watch.abort();
-    show(context, &finalized.result);
-    exit_of(&finalized.result)
+    (abort, AbortOnDropHandle::new(watch))
 }
 
 fn show(context: &Context, result: &ToolCallResult) {

@@ -16,7 +16,7 @@ use crate::call::Caller;
 use crate::config::{Config, Project, find_project};
 use crate::event::{Emitter, Event, EventKind};
 use crate::json_text::spaced;
-use crate::registry::{Registry, RegistryError, RegistryOptions, Scope};
+use crate::registry::{Presets, Registry, RegistryError, RegistryOptions, Scope, Settings};
 
 /// Everything that a command needs.
 pub(super) struct Context {
@@ -94,7 +94,8 @@ impl Context {
         let speaker = Speaker::default();
         let capture = capture(speaker.clone()).map_err(CommandError::failed)?;
         let real = capture.real().map_err(CommandError::failed)?;
-        let output = Output::new(Box::new(real), global.json);
+        let colour = real.is_terminal();
+        let output = Output::new(Box::new(real), global.json).with_colour(colour);
         let builder = if global.no_build {
             None
         } else {
@@ -112,8 +113,10 @@ impl Context {
             }
         })]);
         let options = RegistryOptions { plugins, state };
-        let registry =
-            Registry::open(options, builder, events.clone()).map_err(CommandError::failed)?;
+        let presets = Presets::read(&config, &|name| std::env::var(name).ok());
+        let registry = Registry::open_with(options, presets, builder, events.clone())
+            .map_err(CommandError::failed)?;
+        registry.set_settings(Settings::read(&config, &|name| std::env::var(name).ok()));
         let caller = Caller::new(registry, events).with_tool_timeouts(timeouts(&config));
         Ok(Self {
             caller,

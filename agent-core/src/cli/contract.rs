@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::output::Output;
+use crate::call::ExampleOutcome;
+use crate::event::FailedPlugin;
 use crate::ids::{GenerationNumber, PluginName};
 use crate::registry::{PluginStatus, Registry, ToolEntry};
 use crate::tool::{Isolation, Origin};
@@ -37,6 +39,8 @@ pub(super) struct ListedTool {
     pub(super) label: String,
     pub(super) description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) deprecated: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) plugin: Option<PluginName>,
     pub(super) origin: Origin,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,6 +51,32 @@ pub(super) struct ListedTool {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
     pub(super) in_flight: u64,
+}
+
+/// Answer of `test`.
+#[derive(Debug, Serialize)]
+pub(super) struct Tested {
+    pub(super) ok: bool,
+    pub(super) passed: usize,
+    pub(super) failed: usize,
+    pub(super) examples: Vec<ExampleOutcome>,
+    /// Plugins whose newest content does not serve, so that its examples could not be run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) plugins: Vec<FailedPlugin>,
+}
+
+impl Tested {
+    pub(super) fn new(examples: Vec<ExampleOutcome>, plugins: Vec<FailedPlugin>) -> Self {
+        let passed = examples.iter().filter(|example| example.ok).count();
+        let failed = examples.len() - passed;
+        Self {
+            ok: failed == 0 && plugins.is_empty(),
+            passed,
+            failed,
+            examples,
+            plugins,
+        }
+    }
 }
 
 /// Answer of `new`.
@@ -110,6 +140,7 @@ impl ListedTool {
             name: spec.name.clone(),
             label: spec.label.clone(),
             description: spec.description.clone(),
+            deprecated: spec.deprecated.clone(),
             plugin: entry.plugin().cloned(),
             origin: entry.origin(),
             server: None,

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::context::Context;
 use super::contract::List;
+use super::output::plain;
 use super::{CommandError, Exit};
 use crate::registry::Scope;
 
@@ -27,7 +28,13 @@ fn readable(list: &List) -> String {
     let mut text = String::from("Tools:");
     for tool in &list.tools {
         let first = plain(tool.description.lines().next().unwrap_or_default());
-        _ = write!(text, "\n  {}: {} — {first}", tool.name, plain(&tool.label));
+        let mark = mark(tool.deprecated.as_deref());
+        _ = write!(
+            text,
+            "\n  {}: {}{mark} — {first}",
+            tool.name,
+            plain(&tool.label)
+        );
         if let Some(reason) = &tool.reason {
             _ = write!(text, "\n    not callable: {reason}");
         }
@@ -57,7 +64,11 @@ fn readable(list: &List) -> String {
     text
 }
 
-/// Text that can't steer a terminal: control characters are blanks.
-fn plain(text: &str) -> String {
-    text.replace(char::is_control, " ")
+/// What a person sees of a tool that should not be used any more.
+fn mark(deprecated: Option<&str>) -> String {
+    match deprecated {
+        None => String::new(),
+        Some("") => " (deprecated)".to_owned(),
+        Some(note) => format!(" (deprecated: {})", plain(note)),
+    }
 }

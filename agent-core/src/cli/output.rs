@@ -11,6 +11,15 @@ pub(super) struct Output {
     /// A mutex, since events and answers may be written from different threads.
     writer: Mutex<Box<dyn Write + Send>>,
     pub(super) json: bool,
+    /// Whether a person looks at it on a terminal.
+    colour: bool,
+}
+
+/// A colour of a word.
+#[derive(Clone, Copy)]
+pub(super) enum Colour {
+    Green,
+    Red,
 }
 
 impl Output {
@@ -18,6 +27,25 @@ impl Output {
         Self {
             writer: Mutex::new(writer),
             json,
+            colour: false,
+        }
+    }
+
+    /// The same with or without colours.
+    pub(super) fn with_colour(self, colour: bool) -> Self {
+        Self { colour, ..self }
+    }
+
+    /// A word in this colour, where there are colours.
+    pub(super) fn coloured(&self, colour: Colour, word: &str) -> String {
+        let code = match colour {
+            Colour::Green => 32,
+            Colour::Red => 31,
+        };
+        if self.colour {
+            format!("\x1b[1;{code}m{word}\x1b[0m")
+        } else {
+            word.to_owned()
         }
     }
 
@@ -73,6 +101,11 @@ pub(super) fn prompt() {
     let mut stderr = io::stderr().lock();
     // A terminal that went away needs no prompt.
     drop(stderr.write_all(b"> ").and_then(|()| stderr.flush()));
+}
+
+/// Text that can't steer a terminal: control characters are blanks.
+pub(super) fn plain(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 /// A result as people read it: text as it is, anything else as one line.

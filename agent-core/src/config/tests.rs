@@ -195,8 +195,9 @@ fn sections_that_nothing_serves_are_named_once_each_in_order() {
         [
             "2: `sandbox_minimum` is not supported yet",
             "3: `max_images` is not supported yet",
-            "5: `plugins.search-wine` is not supported yet",
-            "12: `tools.bing_search.preset` is not supported yet",
+            "6: `plugins.search-wine.isolation` is not supported yet",
+            "7: `plugins.search-wine.grants` is not supported yet",
+            "8: `plugins.search-wine.limits` is not supported yet",
             "13: `tools.bing_search.permission` is not supported yet",
             "16: `mcpServers.time` is not supported yet",
             "21: `mcpServers.far` is not supported yet",

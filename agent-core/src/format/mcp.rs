@@ -15,6 +15,11 @@ pub fn tool(spec: &ToolSpec) -> Value {
     if let Some(output) = &spec.output_schema {
         tool.insert("outputSchema".to_owned(), output.clone());
     }
+    if !spec.annotations.is_empty()
+        && let Ok(annotations) = serde_json::to_value(spec.annotations)
+    {
+        tool.insert("annotations".to_owned(), annotations);
+    }
     tool.into()
 }
 
@@ -33,5 +38,15 @@ mod tests {
             "name": "ping", "title": "ping", "description": "Answer pong.", "inputSchema": schema,
         });
         assert_eq!(tool(&spec), expected);
+    }
+
+    #[test]
+    fn annotations_are_shown_by_the_names_of_mcp_where_there_are_any() {
+        let mut spec = ToolSpec::new("wipe", "Wipe.", json!({"type": "object"}));
+        assert_eq!(tool(&spec).get("annotations"), None);
+        spec.annotations.read_only = Some(false);
+        spec.annotations.destructive = Some(true);
+        let expected = json!({"readOnlyHint": false, "destructiveHint": true});
+        assert_eq!(tool(&spec)["annotations"], expected);
     }
 }

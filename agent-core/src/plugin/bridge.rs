@@ -13,19 +13,21 @@ use abi_stable::std_types::RStr;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tool_sdk::abi::{
-    CallPort, CallTarget, HostServices, HostTable, HostTableRef, Invocation, LogLevel,
-    PluginModuleRef, Reply, Status, TaskId, ToolIndex,
+    CallPort, CallTarget, HostTable, HostTableRef, Invocation, LogLevel, PluginModuleRef, Reply,
+    Status, TaskId, ToolIndex,
 };
 use tool_sdk::panic::PanicReport;
 use tool_sdk::tool::ToolDescription;
 use tool_sdk::{ErrorKind, ToolError, ToolResult};
 
+use super::introduction::{Introduced, introduce};
 use super::lease::Generation;
 use super::pool::{OwnerId, PoolError, ToolPool};
+use super::state::PluginState;
 use super::store::StoredLibrary;
 use super::{PluginError, load};
 use crate::abort::AbortSignal;
-use crate::ids::{GenerationNumber, PluginName, is_tool_name};
+use crate::ids::{GenerationNumber, PluginName};
 use crate::limits;
 use crate::tool::{BoxFuture, Execution, HostTool, ProgressSink, ToolSpec};
 
@@ -36,6 +38,8 @@ pub struct LoadedPlugin {
     pub generation: Arc<Generation>,
     /// Its tools, by name in byte order.
     pub tools: Vec<Arc<PluginTool>>,
+    /// What its tools share. To be opened before the first call.
+    pub state: PluginState,
     /// Size of its image in bytes.
     pub image_size: u64,
 }
@@ -52,33 +56,54 @@ pub fn load_plugin(
     pool: &ToolPool,
 ) -> Result<LoadedPlugin, PluginError> {
     let module = load::load(library)?;
-    let introduction = Introduction { module };
-    introduction.connect(plugin)?;
-    introduction.check_panics()?;
-    let tools = introduction.describe()?;
-    check_markers(&library.judgement.markers, &tools)?;
-    let own = own_tools(tools, package)?;
+    let markers = &library.judgement.markers;
+    let Introduced {
+        package,
+        tools,
+        states,
+    } = introduce(module, plugin, package, markers)?;
     let generation = Generation::new(plugin.clone(), number, library.hash, move || {
         retire_elsewhere(module);
     });
-    let owner = next_owner();
-    let tools = own.into_iter().map(|(index, tool)| {
-        Arc::new(PluginTool {
-            spec: Arc::new(spec(&tool)),
-            index,
-            is_async: tool.is_async,
-            inline: AtomicBool::new(tool.inline),
-            module,
-            plugin: plugin.clone(),
-            owner,
-            pool: pool.clone(),
-        })
-    });
+    let home = Home::new(module, plugin.clone(), pool.clone());
+    let state = PluginState::new(package, &states, &home)?;
+    let tools = tools.iter().map(|(index, tool)| home.tool(*index, tool));
     Ok(LoadedPlugin {
         generation,
         tools: tools.collect(),
+        state,
         image_size: library.size,
     })
+}
+
+/// What the tools of one plugin have in common.
+#[derive(Clone)]
+pub(super) struct Home {
+    pub(super) module: PluginModuleRef,
+    plugin: PluginName,
+    pub(super) owner: OwnerId,
+    pub(super) pool: ToolPool,
+}
+
+impl Home {
+    pub(super) fn new(module: PluginModuleRef, plugin: PluginName, pool: ToolPool) -> Self {
+        Self {
+            module,
+            plugin,
+            owner: next_owner(),
+            pool,
+        }
+    }
+
+    pub(super) fn tool(&self, index: ToolIndex, tool: &ToolDescription) -> Arc<PluginTool> {
+        Arc::new(PluginTool {
+            spec: Arc::new(spec(tool)),
+            index,
+            is_async: tool.is_async,
+            inline: AtomicBool::new(tool.inline),
+            home: self.clone(),
+        })
+    }
 }
 
 fn next_owner() -> OwnerId {
@@ -97,112 +122,6 @@ fn retire_elsewhere(module: PluginModuleRef) {
     }
 }
 
-/// The first conversation with a loaded library.
-struct Introduction {
-    module: PluginModuleRef,
-}
-
-impl Introduction {
-    fn connect(&self, plugin: &PluginName) -> Result<(), PluginError> {
-        let services = HostServices::new(plugin.as_str(), host_table());
-        value("connect", self.module.connect()(services)).map(drop)
-    }
-
-    fn check_panics(&self) -> Result<(), PluginError> {
-        let reply = self.module.panic_on_purpose()();
-        if reply.status == Status::PANIC {
-            return Ok(());
-        }
-        let reason = "a panic on purpose was not reported".to_owned();
-        Err(PluginError::Failed {
-            step: "panic_on_purpose",
-            reason,
-        })
-    }
-
-    fn describe(&self) -> Result<Vec<ToolDescription>, PluginError> {
-        let json = value("describe", self.module.describe()())?;
-        serde_json::from_str(&json).map_err(|error| PluginError::Failed {
-            step: "describe",
-            reason: error.to_string(),
-        })
-    }
-}
-
-fn value(step: &'static str, reply: Reply) -> Result<String, PluginError> {
-    if reply.status == Status::VALUE {
-        return Ok(reply.body.into_string());
-    }
-    let reason = match outcome(reply) {
-        Ok(_) => "it answered out of turn".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    Err(PluginError::Failed { step, reason })
-}
-
-fn check_markers(markers: &[String], tools: &[ToolDescription]) -> Result<(), PluginError> {
-    let mut registered: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    registered.sort_unstable();
-    registered.dedup();
-    if markers
-        .iter()
-        .map(String::as_str)
-        .eq(registered.iter().copied())
-    {
-        return Ok(());
-    }
-    let (exported, registered) = (markers.join(", "), registered.join(", "));
-    Err(PluginError::LostTools {
-        exported,
-        registered,
-    })
-}
-
-/// The tools of the library's own package, with their indices.
-fn own_tools(
-    tools: Vec<ToolDescription>,
-    package: &str,
-) -> Result<Vec<(ToolIndex, ToolDescription)>, PluginError> {
-    let plain = |name: &str| name.replace('-', "_");
-    let mut packages: Vec<&str> = tools.iter().map(|tool| tool.package.as_str()).collect();
-    packages.dedup();
-    let own = match packages.as_slice() {
-        [] => return Ok(Vec::new()),
-        [only] => plain(only),
-        several if several.iter().any(|one| plain(one) == plain(package)) => plain(package),
-        several => {
-            let found = several.join(", ");
-            return Err(PluginError::NoOwnTools {
-                expected: package.to_owned(),
-                found,
-            });
-        }
-    };
-    let numbered = (0..)
-        .zip(tools)
-        .filter(|(_, tool)| plain(&tool.package) == own);
-    let mut own: Vec<(ToolIndex, ToolDescription)> = numbered.collect();
-    own.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
-    own.iter().try_for_each(|(_, tool)| check_tool(tool))?;
-    Ok(own)
-}
-
-fn check_tool(tool: &ToolDescription) -> Result<(), PluginError> {
-    if !tool.unwinds {
-        return Err(PluginError::PanicAborts {
-            tool: tool.name.clone(),
-        });
-    }
-    if !is_tool_name(&tool.name) {
-        let reason = "expected a name of 1 to 64 letters, digits, `_` or `-`".to_owned();
-        return Err(PluginError::BadTool {
-            tool: tool.name.clone(),
-            reason,
-        });
-    }
-    Ok(())
-}
-
 fn spec(tool: &ToolDescription) -> ToolSpec {
     ToolSpec {
         name: tool.name.clone(),
@@ -211,6 +130,11 @@ fn spec(tool: &ToolDescription) -> ToolSpec {
         input_schema: tool.input_schema.clone(),
         output_schema: tool.output_schema.clone(),
         parallel: tool.parallel,
+        max_concurrent: tool.max_concurrent,
+        deprecated: tool.deprecated.clone(),
+        annotations: tool.annotations,
+        presets: tool.presets.clone(),
+        examples: tool.examples.clone(),
         timeout: tool.timeout_ms.map(Duration::from_millis),
         has_prepare: tool.has_prepare,
         has_validate: tool.has_validate,
@@ -219,7 +143,7 @@ fn spec(tool: &ToolDescription) -> ToolSpec {
 }
 
 /// The functions that every plugin is handed.
-fn host_table() -> HostTableRef {
+pub(super) fn host_table() -> HostTableRef {
     static TABLE: OnceLock<HostTableRef> = OnceLock::new();
     *TABLE.get_or_init(|| HostTable { log }.leak_into_prefix())
 }
@@ -248,10 +172,7 @@ pub struct PluginTool {
     is_async: bool,
     /// The author's promise never to wait, until it is broken.
     inline: AtomicBool,
-    module: PluginModuleRef,
-    plugin: PluginName,
-    owner: OwnerId,
-    pool: ToolPool,
+    home: Home,
 }
 
 impl std::fmt::Debug for PluginTool {
@@ -278,7 +199,7 @@ impl PluginTool {
             cancel: None,
         };
         let call_id = call.call_id.to_owned();
-        let (module, index) = (self.module, self.index);
+        let (module, index) = (self.home.module, self.index);
         let work = move || module.call()(index, Invocation::new(&arguments, &call_id, port));
         outcome(self.on_pool(work).await?)
     }
@@ -296,8 +217,8 @@ impl PluginTool {
             target,
             cancel: None,
         };
-        let task = self.module.start()(self.index, invocation);
-        given_up.cancel = Some((self.module, task));
+        let task = self.home.module.start()(self.index, invocation);
+        given_up.cancel = Some((self.home.module, task));
         let reply = answered.await;
         given_up.cancel = None;
         match reply {
@@ -311,12 +232,12 @@ impl PluginTool {
 
     fn run_inline(&self, invocation: Invocation<'_>) -> Result<ToolResult, ToolError> {
         let started = Instant::now();
-        let reply = self.module.call()(self.index, invocation);
+        let reply = self.home.module.call()(self.index, invocation);
         let elapsed = started.elapsed();
         if elapsed > limits::INLINE_BUDGET {
             self.inline.store(false, Ordering::Relaxed);
             tracing::warn!(
-                target: "plugin", plugin = self.plugin.as_str(), tool = self.spec.name.as_str(),
+                target: "plugin", plugin = self.home.plugin.as_str(), tool = self.spec.name.as_str(),
                 ?elapsed, limit = ?limits::INLINE_BUDGET,
                 "an inline tool held its caller too long and runs on the pool from now on"
             );
@@ -328,12 +249,13 @@ impl PluginTool {
         &self,
         work: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, ToolError> {
-        self.pool
-            .run(self.owner, work)
+        self.home
+            .pool
+            .run(self.home.owner, work)
             .await
             .map_err(|error| match error {
                 PoolError::TooManyHung { .. } => {
-                    let text = format!("Plugin {} is not available: {error}", self.plugin);
+                    let text = format!("Plugin {} is not available: {error}", self.home.plugin);
                     ToolError::of(ErrorKind::Unavailable, text)
                         .with_hint("Use another tool; a person has to mend this one")
                 }
@@ -363,7 +285,7 @@ impl HostTool for PluginTool {
     fn prepare(&self, arguments: Value) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
             let reply = self
-                .hook(self.module.prepare(), arguments.to_string())
+                .hook(self.home.module.prepare(), arguments.to_string())
                 .await?;
             if reply.status != Status::VALUE {
                 return Err(outcome(reply).err().unwrap_or_else(out_of_turn));
@@ -378,7 +300,7 @@ impl HostTool for PluginTool {
     ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
         Box::pin(async move {
             let reply = self
-                .hook(self.module.validate(), arguments.to_string())
+                .hook(self.home.module.validate(), arguments.to_string())
                 .await?;
             match reply.status {
                 Status::VALUE => Ok(None),
@@ -398,7 +320,7 @@ fn out_of_turn() -> ToolError {
 }
 
 /// What a reply means for a call.
-fn outcome(reply: Reply) -> Result<ToolResult, ToolError> {
+pub(super) fn outcome(reply: Reply) -> Result<ToolResult, ToolError> {
     let body = reply.body;
     match reply.status {
         Status::TEXT => Ok(ToolResult::text(body.into_string())),

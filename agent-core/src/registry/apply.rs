@@ -4,12 +4,14 @@
 
 mod plugin;
 mod report;
+mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use self::plugin::{Failure, Plugin, TakenOver};
+use self::shared::Shared;
 use super::plan::{self, Action};
 use super::scan::{Found, Index, scan};
 use super::status::{PluginState, Status};
@@ -18,6 +20,8 @@ use super::{Inner, RegistryError, Scope};
 use crate::build::BuildProgress;
 use crate::event::FailedPlugin;
 use crate::ids::PluginName;
+use crate::plugin::PluginError;
+use crate::plugin::linked::LinkedPackage;
 use crate::tool::{HostTool, Isolation, Origin};
 
 /// Everything that only a reload changes. One reload at a time owns it.
@@ -26,6 +30,8 @@ pub(super) struct Reload {
     plugins: BTreeMap<PluginName, Plugin>,
     index: Index,
     statics: Vec<Arc<ToolEntry>>,
+    /// What tools that are linked into this program share, by package.
+    linked: Vec<(PluginName, Shared)>,
     /// Plugins whose failure is not yet in an event.
     failed: Vec<FailedPlugin>,
 }
@@ -73,19 +79,44 @@ impl Reload {
                 Action::Ensure(..) => {}
             }
         }
+        for (package, shared) in &mut self.linked {
+            if let Err(failure) = shared.follow(registry, package).await {
+                let reason = failure.reason;
+                tracing::warn!(%package, reason, "what was open goes on serving");
+            }
+        }
         registry.statuses.store(Arc::new(self.statuses()));
         Ok(())
     }
 
     /// Adds a tool of this program.
     pub(super) fn register(&mut self, registry: &Inner, tool: Arc<dyn HostTool>) {
-        self.statics.push(Arc::new(ToolEntry::new(
-            tool,
-            Origin::Static,
-            Isolation::None,
-            None,
-        )));
+        let settings = &registry.settings;
+        let entry = ToolEntry::with(tool, Origin::Static, Isolation::None, None, settings);
+        self.statics.push(Arc::new(entry));
         self.publish(registry);
+    }
+
+    /// Adds tools that are linked into this program.
+    pub(super) async fn register_linked(
+        &mut self,
+        registry: &Inner,
+        packages: Vec<LinkedPackage>,
+    ) -> Result<(), PluginError> {
+        for package in packages {
+            let LinkedPackage {
+                package,
+                tools,
+                state,
+            } = package;
+            let shared = Shared::open(registry, &package, state).await?;
+            self.linked.retain(|(known, _)| *known != package);
+            self.linked.push((package, shared));
+            for tool in tools {
+                self.register(registry, tool);
+            }
+        }
+        Ok(())
     }
 
     /// Files and folders whose change should be noticed.

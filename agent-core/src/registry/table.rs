@@ -3,12 +3,19 @@
 //! A table is made anew for every change and swapped in whole, so a call sees one state of the
 //! world and takes no lock.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
+use serde_json::Value;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use super::presets::{Preset, PresetError, Presets};
+use super::turns::Turns;
 use crate::ids::{GenerationNumber, PluginName};
 use crate::plugin::{Generation, Lease};
+use crate::tool::preset::hide;
 use crate::tool::problem::closest;
 use crate::tool::{ArgumentSchema, HostTool, Isolation, Origin, SchemaError, ToolSpec};
 
@@ -26,10 +33,34 @@ pub struct Table {
 /// One tool in the table.
 pub struct ToolEntry {
     tool: Arc<dyn HostTool>,
-    schema: Result<ArgumentSchema, SchemaError>,
+    /// The tool's own, without presets.
+    spec: Arc<ToolSpec>,
+    schema: Result<ArgumentSchema, Unavailable>,
+    preset: Preset,
+    /// Where only so many calls may run at the same time.
+    turns: Option<Arc<Semaphore>>,
     origin: Origin,
     isolation: Isolation,
     generation: Option<Arc<Generation>>,
+}
+
+/// What a registry gives to its tools. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ToolSettings {
+    pub(super) presets: Arc<Presets>,
+    pub(super) turns: Turns,
+}
+
+/// Why a tool that is in the table can't be called. Only this tool is affected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unavailable {
+    /// Its schema is not usable.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// Its presets are not usable.
+    #[error(transparent)]
+    Preset(#[from] PresetError),
 }
 
 /// A tool that is not in the table, since another one has its name.
@@ -42,17 +73,49 @@ pub struct Conflict {
 }
 
 impl ToolEntry {
-    /// An entry for this tool. Its schema is compiled here, once.
+    /// An entry for this tool, outside of a registry: without presets.
     pub fn new(
         tool: Arc<dyn HostTool>,
         origin: Origin,
         isolation: Isolation,
         generation: Option<Arc<Generation>>,
     ) -> Self {
-        let schema = ArgumentSchema::compile(&tool.spec().input_schema);
+        Self::with(
+            tool,
+            origin,
+            isolation,
+            generation,
+            &ToolSettings::default(),
+        )
+    }
+
+    /// An entry for this tool. Its schema is compiled here, once.
+    pub(super) fn with(
+        tool: Arc<dyn HostTool>,
+        origin: Origin,
+        isolation: Isolation,
+        generation: Option<Arc<Generation>>,
+        settings: &ToolSettings,
+    ) -> Self {
+        let ToolSettings { presets, turns } = settings;
+        let whole = tool.spec();
+        let hidden = presets.names(whole);
+        let spec = without(whole, &hidden);
+        let preset = presets.values(whole);
+        let schema = ArgumentSchema::compile(&spec.input_schema)
+            .map(|schema| schema.hiding(hidden))
+            .map_err(Unavailable::from);
+        let (schema, preset) = match preset {
+            Ok(preset) => (schema, preset),
+            Err(error) => (schema.and(Err(error.into())), Preset::default()),
+        };
+        let limit = whole.max_concurrent;
         Self {
+            turns: limit.map(|limit| turns.of(&whole.name, limit)),
+            spec,
             tool,
             schema,
+            preset,
             origin,
             isolation,
             generation,
@@ -64,14 +127,31 @@ impl ToolEntry {
         &self.tool
     }
 
-    /// What is known of the tool.
+    /// What is known of the tool, as everybody sees it: without presets (R13).
     pub fn spec(&self) -> &Arc<ToolSpec> {
-        self.tool.spec()
+        &self.spec
     }
 
-    /// The compiled schema, or why it is not usable.
-    pub fn schema(&self) -> Result<&ArgumentSchema, &SchemaError> {
+    /// The compiled schema of the arguments that a model may send, or why the tool can't be called.
+    pub fn schema(&self) -> Result<&ArgumentSchema, &Unavailable> {
         self.schema.as_ref()
+    }
+
+    /// The arguments together with the tool's presets. For the tool alone: presets are secret.
+    pub fn with_presets<'a>(&self, arguments: &'a Value) -> Cow<'a, Value> {
+        if self.preset.is_empty() {
+            Cow::Borrowed(arguments)
+        } else {
+            Cow::Owned(self.preset.added_to(arguments))
+        }
+    }
+
+    /// Waits until one more call of the tool may run; it has its turn until the answer is dropped.
+    /// A call that is given up gives its turn back although its thread may still be at work: a tool
+    /// that hangs could else never be called again, not even after it was mended.
+    pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // Turns are never closed.
+        self.turns.as_ref()?.acquire().await.ok()
     }
 
     /// Where the tool comes from.
@@ -151,6 +231,16 @@ impl fmt::Debug for ToolEntry {
             .field("generation", &self.generation)
             .finish_non_exhaustive()
     }
+}
+
+/// What everybody sees of a tool.
+fn without(whole: &Arc<ToolSpec>, hidden: &[String]) -> Arc<ToolSpec> {
+    if hidden.is_empty() {
+        return Arc::clone(whole);
+    }
+    let mut spec = ToolSpec::clone(whole);
+    spec.input_schema = hide(&whole.input_schema, hidden);
+    Arc::new(spec)
 }
 
 /// A generation that takes no more calls.

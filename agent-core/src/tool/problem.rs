@@ -21,7 +21,7 @@ const RECEIVED_LENGTH: usize = 2000;
 const NAME_LENGTH: usize = 200;
 
 /// The problem of a name that should be there.
-const MISSING: &str = "missing required argument";
+pub(super) const MISSING: &str = "missing required argument";
 
 /// The problem of a name that the schema does not know.
 const UNKNOWN: &str = "unknown argument";
@@ -45,8 +45,18 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// What is wrong and what was expected, without anything of the value.
+    pub(super) fn without_value(&self) -> String {
+        match &self.expected {
+            Some(expected) => on_one_line(&format!("{} (expected {expected})", self.problem)),
+            // The validator's own words may quote the value.
+            None if self.got.is_none() && self.problem != MISSING => "not allowed".to_owned(),
+            None => self.problem.clone(),
+        }
+    }
+
     /// The problem on one line.
-    fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         let place = if self.pointer.is_empty() {
             "(arguments)"
         } else {
@@ -111,6 +121,14 @@ impl Problems {
 
     fn is_full(&self) -> bool {
         self.listed.len() >= MOST_PROBLEMS
+    }
+
+    /// Every problem on a line of its own, without anything of the values.
+    pub fn lines_without_values(&self) -> String {
+        let line =
+            |problem: &Problem| format!("  - {}: {}", problem.pointer, problem.without_value());
+        let lines: Vec<String> = self.listed.iter().map(line).collect();
+        lines.join("\n")
     }
 
     /// The text of R8.
@@ -312,7 +330,7 @@ fn known_names<'s>(root: &'s Value, error: &ValidationError<'_>) -> Vec<&'s str>
         .collect()
 }
 
-fn unknown(pointer: &str, name: &str, known: &[&str]) -> Problem {
+pub(super) fn unknown(pointer: &str, name: &str, known: &[&str]) -> Problem {
     let allowed = if known.is_empty() {
         "none".to_owned()
     } else {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::coerce::{Extent, Walk};
 use super::problem::{self, Problems};
-use super::{compile, defaults, shape};
+use super::{compile, defaults, preset, shape};
 
 /// What was changed in the arguments, and where (R10).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +43,8 @@ pub struct ArgumentSchema {
     has_defaults: bool,
     /// Whether arguments with defaults filled in need another look.
     defaults_are_safe: bool,
+    /// Names that are unknown even where the schema allows any name.
+    hidden: Vec<String>,
 }
 
 /// Arguments that the tool may get.
@@ -70,7 +72,16 @@ impl ArgumentSchema {
             defaults_are_safe: has_defaults && defaults::are_safe(&schema),
             schema,
             validator,
+            hidden: Vec::new(),
         })
+    }
+
+    /// The same schema, for which these names are unknown arguments: it does not hold them, but it
+    /// may allow names that it does not hold.
+    #[must_use]
+    pub fn hiding(mut self, names: Vec<String>) -> Self {
+        self.hidden = names;
+        self
     }
 
     /// Checks the arguments and makes them what the tool gets. `text` is what was sent, for
@@ -81,7 +92,7 @@ impl ArgumentSchema {
     pub fn check(&self, sent: &Value, text: Option<&str>) -> Result<Checked, Problems> {
         let mut arguments = sent.clone();
         let mut changes = Vec::new();
-        let valid = self.validator.is_valid(&arguments);
+        let valid = self.is_valid(&arguments);
         if !valid || self.has_integers {
             let extent = if valid {
                 Extent::Valid
@@ -94,6 +105,7 @@ impl ArgumentSchema {
                 Extent::Valid => Problems::default(),
                 Extent::Invalid => problem::collect(&self.schema, &self.validator, &arguments),
             };
+            self.refuse_hidden(sent, &mut problems);
             for problem in too_large {
                 if problems
                     .listed
@@ -114,15 +126,24 @@ impl ArgumentSchema {
         Ok(Checked { arguments, changes })
     }
 
-    /// Brings arguments to their declared types and fills defaults in, without refusing any.
-    pub fn coerce(&self, sent: &Value, text: Option<&str>) -> Checked {
+    /// Brings arguments to their declared types and fills defaults in, without refusing any but
+    /// hidden ones.
+    ///
+    /// # Errors
+    /// Hidden arguments.
+    pub fn coerce(&self, sent: &Value, text: Option<&str>) -> Result<Checked, Problems> {
+        let mut problems = Problems::default();
+        self.refuse_hidden(sent, &mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
         let mut arguments = sent.clone();
         let walk = Walk::new(&self.schema, text, Extent::Invalid);
         let (changes, _) = walk.coerce(&mut arguments);
         if self.has_defaults {
             defaults::fill(&self.schema, &mut arguments);
         }
-        Checked { arguments, changes }
+        Ok(Checked { arguments, changes })
     }
 
     /// Takes arguments that are valid and need no coercion; all others come back as they were and
@@ -131,7 +152,7 @@ impl ArgumentSchema {
     /// # Errors
     /// The arguments, if they need a closer look.
     pub fn accept(&self, sent: Value) -> Result<Checked, Value> {
-        let plain = self.validator.is_valid(&sent) && !(self.has_integers && holds_float(&sent));
+        let plain = self.is_valid(&sent) && !(self.has_integers && holds_float(&sent));
         if !plain {
             return Err(sent);
         }
@@ -143,6 +164,34 @@ impl ArgumentSchema {
             arguments,
             changes: Vec::new(),
         })
+    }
+
+    /// What is wrong with arguments as they are, nothing coerced.
+    pub(super) fn problems(&self, arguments: &Value) -> Problems {
+        let mut problems = problem::collect(&self.schema, &self.validator, arguments);
+        self.refuse_hidden(arguments, &mut problems);
+        problems
+    }
+
+    /// The schema as it is used.
+    pub(super) fn json(&self) -> &Value {
+        &self.schema
+    }
+
+    fn is_valid(&self, arguments: &Value) -> bool {
+        self.validator.is_valid(arguments) && self.hidden_in(arguments).next().is_none()
+    }
+
+    fn hidden_in<'a>(&'a self, arguments: &'a Value) -> impl Iterator<Item = &'a String> {
+        let hidden = self.hidden.iter();
+        hidden.filter(|name| arguments.get(name.as_str()).is_some())
+    }
+
+    fn refuse_hidden(&self, sent: &Value, problems: &mut Problems) {
+        for name in self.hidden_in(sent) {
+            let known: Vec<&str> = preset::arguments(&self.schema).collect();
+            problems.push(problem::unknown("", name, &known));
+        }
     }
 
     /// Fills defaults in, unless the arguments would no longer be valid with them.

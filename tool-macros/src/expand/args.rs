@@ -5,9 +5,10 @@ use quote::{format_ident, quote_spanned};
 use syn::{Expr, Lit, Type, UnOp, parse_quote};
 
 use super::{site, site_at};
+use crate::kind::{self, Kind};
 use crate::model::Tool;
-use crate::parameter::{Argument, Parameter, Source};
-use crate::types;
+use crate::parameter::{Argument, Keyword, Parameter, Source};
+use crate::{literal, types};
 
 /// One `ArgumentRecord` an argument:
 ///
@@ -16,7 +17,7 @@ use crate::types;
 ///     name: "city",
 ///     docs: &[" City name"],
 ///     shape: __sdk::ArgumentOf::<String>::shape,
-///     default: __sdk::None,
+///     ..__sdk::ArgumentRecord::PLAIN
 /// },
 /// ```
 pub(super) fn records(tool: &Tool) -> TokenStream {
@@ -26,13 +27,20 @@ pub(super) fn records(tool: &Tool) -> TokenStream {
         let docs = &argument.docs;
         let shape = by_type(parameter, argument, "shape");
         let default = default(argument);
+        let keywords = keywords(argument);
+        let preset = argument
+            .preset
+            .then(|| quote_spanned!(site()=> preset: true,));
         quote_spanned! {site()=>
             #(#conditions)*
             __sdk::ArgumentRecord {
                 name: #name,
                 docs: &[#(#docs),*],
                 shape: #shape,
-                default: #default,
+                #default
+                #keywords
+                #preset
+                ..__sdk::ArgumentRecord::PLAIN
             },
         }
     };
@@ -44,6 +52,7 @@ pub(super) fn records(tool: &Tool) -> TokenStream {
 /// ```text
 /// let __all = __args.clone();   // where the tool asks for `&Args`
 /// let __a0 = __sdk::ArgumentOf::<String>::take(__args, "city")?;
+/// let __a1 = __sdk::state::<Db, _>(__ctx)?;
 /// ```
 pub(super) fn taken(tool: &Tool) -> TokenStream {
     let asks_for_all = tool
@@ -58,7 +67,26 @@ pub(super) fn taken(tool: &Tool) -> TokenStream {
         let take = quote_spanned!(site_at(parameter.span)=> #take(__args, #name)?);
         quote_spanned!(site()=> #(#conditions)* let #local = #take;)
     };
-    all.into_iter().chain(arguments(tool).map(take)).collect()
+    let lent = states(tool);
+    all.into_iter()
+        .chain(arguments(tool).map(take))
+        .chain(lent)
+        .collect()
+}
+
+/// Borrows what the plugin opened: `let __a1 = __sdk::state::<Db, _>(__ctx)?;`. Which opener made
+/// it is found by the compiler, so the type may be of any crate.
+fn states(tool: &Tool) -> impl Iterator<Item = TokenStream> {
+    let parameters = tool.parameters.iter().enumerate();
+    parameters.filter_map(|(index, parameter)| {
+        let Source::State(ty) = &parameter.source else {
+            return None;
+        };
+        let conditions = &parameter.conditions;
+        let local = local(index);
+        let state = quote_spanned!(site_at(parameter.span)=> __sdk::state::<#ty, _>(__ctx)?);
+        Some(quote_spanned!(site()=> #(#conditions)* let #local = #state;))
+    })
 }
 
 /// What the function is called with: `__a0, &__a1, __ctx,`.
@@ -70,7 +98,7 @@ pub(super) fn passed(tool: &Tool) -> TokenStream {
         let site = site_at(parameter.span);
         let value = match &parameter.source {
             Source::Argument(argument) if argument.is_text => quote_spanned!(site=> &#local),
-            Source::Argument(_) => quote_spanned!(site=> #local),
+            Source::Argument(_) | Source::State(_) => quote_spanned!(site=> #local),
             Source::Context => quote_spanned!(site=> __ctx),
             Source::Arguments => quote_spanned!(site=> &__all),
         };
@@ -85,7 +113,7 @@ fn arguments(tool: &Tool) -> impl Iterator<Item = (Ident, &Parameter, &Argument)
         .enumerate()
         .filter_map(|(index, parameter)| match &parameter.source {
             Source::Argument(argument) => Some((local(index), parameter, &**argument)),
-            Source::Context | Source::Arguments => None,
+            Source::Context | Source::Arguments | Source::State(_) => None,
         })
 }
 
@@ -108,38 +136,73 @@ fn by_type(parameter: &Parameter, argument: &Argument, function: &str) -> TokenS
     quote_spanned!(site=> __sdk::ArgumentOf::<#ty>::#function)
 }
 
-/// `__sdk::Some(|| __sdk::default_value("celsius"))`, or `__sdk::None`.
-fn default(argument: &Argument) -> TokenStream {
-    let Some(value) = &argument.default else {
-        return quote_spanned!(site()=> __sdk::None);
-    };
-    let ty = default_type(argument, value);
+/// `default: __sdk::Some(|| __sdk::schema_value("celsius")),`
+fn default(argument: &Argument) -> Option<TokenStream> {
+    let value = argument.default.as_ref()?;
+    let value = schema_value(value, value_type(argument, value, kind::without_wrapper));
+    Some(quote_spanned!(site()=> default: __sdk::Some(|| #value),))
+}
+
+/// `keywords: &[__sdk::Keyword { key: "min", value: || __sdk::schema_value(1) }],`
+fn keywords(argument: &Argument) -> Option<TokenStream> {
+    if argument.keywords.is_empty() {
+        return None;
+    }
+    let keywords = argument.keywords.iter().map(|keyword| {
+        let key = keyword.key.to_string();
+        let value = keyword_value(argument, keyword);
+        quote_spanned!(site()=> __sdk::Keyword { key: #key, value: || #value })
+    });
+    Some(quote_spanned!(site()=> keywords: &[#(#keywords),*],))
+}
+
+/// Values of `one_of` are taken one by one: each is typed as a default is.
+fn keyword_value(argument: &Argument, Keyword { key, value }: &Keyword) -> TokenStream {
+    let of_values = |value: &Expr| value_type(argument, value, kind::of_values);
+    match key.to_string().as_str() {
+        "min_length" | "max_length" => schema_value(value, Some(parse_quote!(__sdk::usize))),
+        "pattern" | "format" => schema_value(value, Some(parse_quote!(&__sdk::str))),
+        "example" => schema_value(value, value_type(argument, value, kind::without_wrapper)),
+        "one_of" if let Some(list) = literal::list(value) => {
+            let values = list.elems.iter();
+            let values = values.map(|value| schema_value(value, of_values(value)));
+            quote_spanned!(site()=> __sdk::schema_values([#(#values),*]))
+        }
+        _ => schema_value(value, of_values(value)),
+    }
+}
+
+/// `__sdk::schema_value("celsius")`, with the type that the value must have where that is known.
+fn schema_value(value: &Expr, ty: Option<Type>) -> TokenStream {
     let generics = ty.map(|ty| quote_spanned!(site()=> ::<#ty>));
-    quote_spanned!(site()=> __sdk::Some(|| __sdk::default_value #generics (#value)))
+    quote_spanned!(site()=> __sdk::schema_value #generics (#value))
 }
 
-/// The type that a default must have. A literal for a primitive type has that type, so that the
-/// compiler finds `256` for `u8`. Whole numbers for other types get one that holds large ones.
-/// Everything else may be whatever serialises: `"celsius"` is a good default for an enum.
-fn default_type(argument: &Argument, value: &Expr) -> Option<Type> {
-    let literal = literal(value)?;
+/// The type that a value must have. A literal for a primitive type has that type, so that the
+/// compiler finds `256` for `u8`; a whole number may stand for a float. Whole numbers for other
+/// types get one that holds large ones. Everything else may be whatever serialises: `"celsius"` is
+/// a good default for an enum.
+fn value_type(argument: &Argument, value: &Expr, within: fn(&Type) -> &Type) -> Option<Type> {
+    let literal = as_literal(value)?;
     if argument.is_text {
-        return Some(parse_quote!(&str));
+        return Some(parse_quote!(&__sdk::str));
     }
-    if types::is_primitive(&argument.ty) {
-        return Some(argument.ty.clone());
-    }
-    match literal {
-        Lit::Int(number) if number.suffix().is_empty() => Some(parse_quote!(i64)),
+    let ty = within(&argument.ty);
+    let whole = match literal {
+        Lit::Int(number) if number.suffix().is_empty() => Some(parse_quote!(__sdk::i64)),
         _ => None,
+    };
+    if types::is_primitive(ty) && !(whole.is_some() && Kind::of(ty) == Kind::Float) {
+        return Some(ty.clone());
     }
+    whole
 }
 
-fn literal(value: &Expr) -> Option<&Lit> {
+fn as_literal(value: &Expr) -> Option<&Lit> {
     match value {
         Expr::Lit(literal) => Some(&literal.lit),
-        Expr::Group(group) => literal(&group.expr),
-        Expr::Unary(negative) if matches!(negative.op, UnOp::Neg(_)) => literal(&negative.expr),
+        Expr::Group(group) => as_literal(&group.expr),
+        Expr::Unary(negative) if matches!(negative.op, UnOp::Neg(_)) => as_literal(&negative.expr),
         _ => None,
     }
 }

@@ -1,11 +1,12 @@
 //! The record that registers the tool, and the marker that names it in the library file.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ExprPath;
 use syn::spanned::Spanned as _;
 
 use super::{args, result, site, site_at};
+use crate::attr::Expected;
 use crate::model::Tool;
 
 /// One byte under the tool's name, which can be read without loading the library:
@@ -15,18 +16,43 @@ use crate::model::Tool;
 /// pub static __MARKER: u8 = 1;
 /// ```
 ///
-/// It also makes two equal names in a crate an error (requirement R26): the compiler refuses to
-/// give one symbol to two items, and names it. It looks at symbols when it makes code, so
-/// `cargo build` sees it and `cargo check` does not.
-///
 /// Nothing else in the program has a symbol of this prefix, which is what `unsafe` asks for here.
 pub(super) fn marker(tool: &Tool) -> TokenStream {
-    let symbol = format!("__toolsmith_tool__{}", tool.name.text);
-    // The error about two equal names is reported at this item.
-    let site = site_at(tool.name.span);
-    quote_spanned! {site=>
+    let symbol = format!("{MARKER_PREFIX}{}", tool.name.text);
+    quote_spanned! {site()=>
         #[unsafe(export_name = #symbol)]
         pub static __MARKER: __sdk::u8 = 1;
+    }
+}
+
+/// The same prefix as in `tool_sdk::abi`.
+const MARKER_PREFIX: &str = "__toolsmith_tool__";
+
+/// An item that a crate may have once of each name, wherever it stands:
+///
+/// ```text
+/// #[macro_export]
+/// macro_rules! __toolsmith_tool__getWeather { () => {}; }
+/// ```
+///
+/// So the compiler shows both places where two tools have one name (requirement R26), before it
+/// makes any code.
+pub(super) fn once(tool: &Tool) -> TokenStream {
+    // `-` can't be in an identifier; with its places behind it the name stays the only one.
+    let name = tool.name.text.replace('-', "_");
+    let dashes = tool
+        .name
+        .text
+        .match_indices('-')
+        .map(|(at, _)| format!("_{at}"));
+    let dashes: String = dashes.collect();
+    let site = site_at(tool.name.span);
+    let name = Ident::new(&format!("{MARKER_PREFIX}{name}{dashes}"), site);
+    quote_spanned! {site=>
+        #[doc(hidden)]
+        #[allow(non_local_definitions)]
+        #[macro_export]
+        macro_rules! #name { () => {}; }
     }
 }
 
@@ -36,15 +62,11 @@ pub(super) fn record(tool: &Tool) -> TokenStream {
     let name = &tool.name.text;
     let label = &tool.label;
     let docs = &tool.docs;
-    let declared = site_of_declaration(tool);
+    let declared = site_of_declaration(&tool.ident);
+    let function = function(tool);
     let arguments = args::records(tool);
     let output = result::schema(tool);
-    let parallel = optional(tool.parallel);
-    let timeout_ms = optional(tool.timeout_ms);
-    let inline = tool.inline.is_some();
-    let prepare = hook(tool.prepare.as_ref(), &quote!(Prepared::into_prepared));
-    let validate = hook(tool.validate.as_ref(), &quote!(Verdict::into_verdict));
-    let validate_only = tool.validate_only.is_some();
+    let said = said(tool);
     let entry = entry(tool);
     quote_spanned! {site()=>
         #[__sdk::linkme::distributed_slice(__sdk::TOOLS)]
@@ -54,47 +76,113 @@ pub(super) fn record(tool: &Tool) -> TokenStream {
             name: #name,
             label: #label,
             docs: &[#(#docs),*],
+            function: || __sdk::type_of_function(&#function),
             #declared
             arguments: &[#arguments],
             output: #output,
-            parallel: #parallel,
-            timeout_ms: #timeout_ms,
-            inline: #inline,
+            #said
             unwinds: __sdk::cfg!(panic = "unwind"),
-            prepare: #prepare,
-            validate: #validate,
-            validate_only: #validate_only,
             entry: #entry,
+            ..__sdk::ToolRecord::PLAIN
         };
     }
 }
 
+/// The fields of what the author said and could have left out.
+fn said(tool: &Tool) -> TokenStream {
+    let parallel = tool.parallel.map(|yes| some("parallel", &quote!(#yes)));
+    let most = tool.max_concurrent;
+    let most = most.map(|most| some("max_concurrent", &quote!(#most)));
+    let timeout = tool.timeout_ms.map(|ms| some("timeout_ms", &quote!(#ms)));
+    let deprecated = tool.deprecated.as_ref();
+    let deprecated = deprecated.map(|note| some("deprecated", &quote!(#note)));
+    let prepare = tool.prepare.as_ref();
+    let prepare =
+        prepare.map(|path| some("prepare", &hook(path, &quote!(Prepared::into_prepared))));
+    let validate = tool.validate.as_ref();
+    let validate =
+        validate.map(|path| some("validate", &hook(path, &quote!(Verdict::into_verdict))));
+    let flags = [
+        ("inline", tool.inline.is_some()),
+        ("require_docs", tool.require_docs),
+        ("validate_only", tool.validate_only.is_some()),
+    ];
+    let flags = flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| {
+        let name = Ident::new(name, site());
+        quote_spanned!(site()=> #name: true,)
+    });
+    let annotations = annotations(tool);
+    let examples = examples(tool);
+    quote_spanned! {site()=>
+        #parallel #most #timeout #deprecated #prepare #validate #(#flags)* #annotations #examples
+    }
+}
+
+/// `timeout_ms: __sdk::Some(500u64),`
+fn some(field: &str, value: &TokenStream) -> TokenStream {
+    let field = Ident::new(field, site());
+    quote_spanned!(site()=> #field: __sdk::Some(#value),)
+}
+
+/// `annotations: __sdk::Annotations { read_only: __sdk::Some(true), ..__sdk::Annotations::NONE },`
+fn annotations(tool: &Tool) -> Option<TokenStream> {
+    if tool.annotations.is_empty() {
+        return None;
+    }
+    let annotations = tool.annotations.iter();
+    let said = annotations.map(|(name, value)| some(name, &quote!(#value)));
+    Some(quote_spanned! {site()=>
+        annotations: __sdk::Annotations { #(#said)* ..__sdk::Annotations::NONE },
+    })
+}
+
+/// `examples: &[__sdk::ExampleRecord { … }],`
+fn examples(tool: &Tool) -> Option<TokenStream> {
+    if tool.examples.is_empty() {
+        return None;
+    }
+    let examples = tool.examples.iter().map(|example| {
+        let arguments = &example.arguments;
+        let expect = match &example.expected {
+            Expected::Success => quote_spanned!(site()=> Success),
+            Expected::Value(json) => {
+                quote_spanned!(site()=> Value(|| __sdk::serde_json::json!(#json)))
+            }
+            Expected::Pattern(pattern) => quote_spanned!(site()=> Pattern(#pattern)),
+        };
+        quote_spanned! {site()=>
+            __sdk::ExampleRecord {
+                arguments: || __sdk::serde_json::json!(#arguments),
+                expect: __sdk::Expect::#expect,
+            }
+        }
+    });
+    Some(quote_spanned!(site()=> examples: &[#(#examples),*],))
+}
+
 /// `file` and `line` of the function. The macros take the place of their own tokens, so those get
 /// the place of the function's name.
-fn site_of_declaration(tool: &Tool) -> TokenStream {
-    let here = tool.ident.span();
+pub(super) fn site_of_declaration(ident: &Ident) -> TokenStream {
+    let here = ident.span();
     let file = quote_spanned!(here=> __sdk::file!());
     let line = quote_spanned!(here=> __sdk::line!());
     quote_spanned!(site()=> file: #file, line: #line,)
 }
 
-fn optional(value: Option<impl quote::ToTokens>) -> TokenStream {
-    if let Some(value) = value {
-        quote_spanned!(site()=> __sdk::Some(#value))
-    } else {
-        quote_spanned!(site()=> __sdk::None)
-    }
+/// `|__a| __sdk::Prepared::into_prepared(path(__a))`. A hook is called and not passed, so that its
+/// parameters and its answer are looked at one by one, and what is wrong with them is reported at
+/// the path.
+fn hook(path: &ExprPath, answer: &TokenStream) -> TokenStream {
+    let site = site_at(path.path.span());
+    quote_spanned!(site=> |__a| __sdk::#answer(#path(__a)))
 }
 
-/// `__sdk::Some(|__a| __sdk::Prepared::into_prepared(path(__a)))`. A hook is called and not
-/// passed, so that its parameters and its answer are looked at one by one, and what is wrong with
-/// them is reported at the path.
-fn hook(path: Option<&ExprPath>, answer: &TokenStream) -> TokenStream {
-    let hook = path.map(|path| {
-        let site = site_at(path.path.span());
-        quote_spanned!(site=> |__a| __sdk::#answer(#path(__a)))
-    });
-    optional(hook)
+/// The function's name as generated code writes it: its use is none of the author's, and
+/// `#[deprecated]` does not warn about it.
+fn function(tool: &Tool) -> Ident {
+    let mut function = tool.ident.clone();
+    function.set_span(site_at(tool.ident.span()));
+    function
 }
 
 /// The call itself:
@@ -113,9 +201,7 @@ fn hook(path: Option<&ExprPath>, answer: &TokenStream) -> TokenStream {
 /// ```
 fn entry(tool: &Tool) -> TokenStream {
     let site_of_name = site_at(tool.ident.span());
-    // A call by the macro is none of the author's: `#[deprecated]` does not warn about it.
-    let mut function = tool.ident.clone();
-    function.set_span(site_of_name);
+    let function = function(tool);
     let taken = args::taken(tool);
     let passed = args::passed(tool);
     let outcome = result::outcome(tool);

@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::tool;
+use crate::plugin_state;
 
 /// What an ordinary tool may expand to, without the function itself.
 const LIMIT: usize = 80;
@@ -57,22 +58,49 @@ fn every_option_has_its_place_in_the_expansion() {
             timeout = "500ms",
             prepare = hooks::prepare,
             validate = hooks::validate,
+            max_concurrent = 2,
+            deprecated = "use sum",
+            read_only,
+            open_world = false,
+            require_docs,
+            example({"B": 2}, "3"),
+            example({"B": -1}, pattern = "^-"),
         ),
         &quote! {
             #[cfg(unix)]
             #[expect(deprecated, reason = "until the next version")]
             pub(crate) fn r#add(
+                /// the one
                 a: &str,
-                #[arg(rename = "B", description = "the other", default = -1)]
+                #[arg(rename = "B", description = "the other", default = -1, min = -1, one_of = [-1, 2])]
                 mut b: i64,
-                #[cfg(feature = "more")] c: Option<u64>,
+                #[arg(preset, pattern = KEY)] key: String,
+                #[cfg(feature = "more")]
+                /// one more
+                c: Option<u64>,
                 all: &Args,
                 _: &ToolContext,
+                db: &store::Db,
             ) {
             }
         },
     );
     insta::assert_snapshot!("every_option", code);
+}
+
+#[test]
+fn opener_of_state_expands_to_its_record() {
+    let tokens = plugin_state::expand(
+        &quote!(),
+        &quote! {
+            async fn open(settings: Settings, ctx: &PluginContext) -> Result<store::Db> {
+                Ok(store::Db::open(settings.path)?)
+            }
+        },
+        &quote!(::tool_sdk),
+    );
+    let code = prettyplease::unparse(&syn::parse2(tokens).unwrap());
+    insta::assert_snapshot!("state", code);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //!
 //! Each one catches panics, since an unwinding that reached the host would end its process.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use abi_stable::export_root_module;
@@ -15,8 +14,8 @@ use super::{
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::private::{panic_reply, parse_args, reply};
-use crate::tool::{self, Entry, ToolDescription, ToolRecord};
-use crate::{log, panic};
+use crate::tool::{self, Entry, PluginDescription, ToolRecord};
+use crate::{log, panic, state};
 
 /// The root module that every plugin exports.
 #[export_root_module]
@@ -30,21 +29,16 @@ pub(crate) fn root_module() -> PluginModuleRef {
         start,
         cancel,
         panic_on_purpose,
+        open,
         retire,
     }
     .leak_into_prefix()
 }
 
-/// The sorted tools; a tool's index is its position.
-fn tools() -> &'static [&'static ToolRecord] {
-    static TOOLS: OnceLock<Vec<&'static ToolRecord>> = OnceLock::new();
-    TOOLS.get_or_init(tool::sorted)
-}
-
 fn find(index: ToolIndex) -> Result<&'static ToolRecord, ToolError> {
     usize::try_from(index)
         .ok()
-        .and_then(|index| tools().get(index).copied())
+        .and_then(|index| tool::sorted().get(index).copied())
         .ok_or_else(|| ToolError::new(format!("the plugin has no tool number {index}")))
 }
 
@@ -63,8 +57,11 @@ extern "C" fn connect(services: HostServices) -> Reply {
 
 extern "C" fn describe() -> Reply {
     guarded(|| {
-        let tools: Vec<ToolDescription> = tools().iter().map(|tool| tool.describe()).collect();
-        match serde_json::to_string(&tools) {
+        let description = PluginDescription {
+            tools: tool::sorted().iter().map(|tool| tool.describe()).collect(),
+            states: state::described(),
+        };
+        match serde_json::to_string(&description) {
             Ok(json) => Reply::new(Status::VALUE, json),
             Err(error) => reply(Err(error.into())),
         }
@@ -106,7 +103,9 @@ extern "C" fn call(index: ToolIndex, invocation: Invocation<'_>) -> Reply {
         let outcome = find(index).and_then(|tool| {
             let mut args = parse_args(invocation.arguments.as_str())?;
             tool.fill_defaults(&mut args);
-            let context = ToolContext::for_host(invocation.call_id.as_str(), invocation.port);
+            let states = state::current(tool.package);
+            let call_id = invocation.call_id.as_str();
+            let context = ToolContext::for_host(call_id, invocation.port, states);
             match tool.entry {
                 Entry::Blocking(entry) => entry(&mut args, &context),
                 Entry::Async(_) => Err(ToolError::new("an async tool must be started, not called")),
@@ -140,7 +139,8 @@ fn try_start(index: ToolIndex, invocation: Invocation<'_>) -> Result<TaskId, Too
     let mut args = parse_args(invocation.arguments.as_str())?;
     tool.fill_defaults(&mut args);
     let port = invocation.port;
-    let context = ToolContext::for_host(invocation.call_id.as_str(), port.clone());
+    let states = state::current(tool.package);
+    let context = ToolContext::for_host(invocation.call_id.as_str(), port.clone(), states);
     Ok(crate::runtime::start(
         move |context| entry(args, context),
         context,
@@ -167,7 +167,19 @@ extern "C" fn panic_on_purpose() -> Reply {
     guarded(|| std::panic::resume_unwind(Box::new("on purpose")))
 }
 
+extern "C" fn open(package: RStr<'_>, settings: RStr<'_>) -> Reply {
+    guarded(|| {
+        let opened = parse_args(settings.as_str())
+            .and_then(|settings| state::open(package.as_str(), &settings));
+        match opened {
+            Ok(()) => Reply::new(Status::VALUE, "null"),
+            Err(error) => reply(Err(error)),
+        }
+    })
+}
+
 extern "C" fn retire(deadline_ms: u64) {
+    log_panic("retire", state::close);
     #[cfg(feature = "async")]
     log_panic("retire", || {
         crate::runtime::retire(Duration::from_millis(deadline_ms));
@@ -176,7 +188,6 @@ extern "C" fn retire(deadline_ms: u64) {
     let _ = Duration::from_millis(deadline_ms);
 }
 
-#[cfg(feature = "async")]
 fn log_panic(what: &str, body: impl FnOnce()) {
     if let Err(report) = panic::catch(body) {
         log::error(&format!("panic in {what}: {report}"));

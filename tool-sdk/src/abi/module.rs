@@ -46,8 +46,9 @@ impl<'a> Invocation<'a> {
 pub struct PluginModule {
     /// Hands over the host's services. [`Status::VALUE`](super::Status::VALUE) when all is well.
     pub connect: extern "C" fn(HostServices) -> Reply,
-    /// All tools as a JSON array of [`ToolDescription`](crate::tool::ToolDescription), sorted by
-    /// package and name. A [`ToolIndex`] is a position in it.
+    /// What the library holds, as a JSON
+    /// [`PluginDescription`](crate::tool::PluginDescription). A [`ToolIndex`] is a position in its
+    /// list of tools.
     pub describe: extern "C" fn() -> Reply,
     /// Runs the tool's `prepare` hook: the arguments in, the changed arguments out.
     pub prepare: extern "C" fn(ToolIndex, RStr<'_>) -> Reply,
@@ -63,7 +64,11 @@ pub struct PluginModule {
     pub cancel: extern "C" fn(TaskId),
     /// Panics inside and reports it: shows that this plugin's panics can be caught.
     pub panic_on_purpose: extern "C" fn() -> Reply,
-    /// Ends what still runs: waits this many milliseconds at the most, then abandons it.
+    /// Opens the state of a package from settings, a JSON object, and closes what was open of it
+    /// when its last call has ended. [`Status::VALUE`](super::Status::VALUE) when all is open; else
+    /// nothing changes. May take as long as the plugin likes.
+    pub open: extern "C" fn(RStr<'_>, RStr<'_>) -> Reply,
+    /// Closes the state and ends what still runs: waits this many milliseconds at the most, then abandons it.
     #[sabi(last_prefix_field)]
     pub retire: extern "C" fn(u64),
 }

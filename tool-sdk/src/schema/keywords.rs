@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Number, Value};
 
+use crate::panic;
 use crate::tool::Keyword;
 
 /// Keywords of one schema.
@@ -24,31 +25,30 @@ enum Subject {
 pub(super) fn apply(schema: &mut Keywords, added: &[Keyword]) -> Vec<String> {
     let mut problems = Vec::new();
     for Keyword { key, value } in added {
-        let (key, value) = (*key, value());
+        let key = *key;
+        let value = match made(*value) {
+            Ok(value) => value,
+            Err(problem) => {
+                problems.push(format!("`{key}`: {problem}"));
+                continue;
+            }
+        };
         let done = match key {
-            "min" => narrow(schema, key, Subject::Number, &bound("minimum", &value)),
-            "max" => narrow(schema, key, Subject::Number, &bound("maximum", &value)),
-            "exclusive_min" => narrow(
-                schema,
-                key,
-                Subject::Number,
-                &bound("exclusiveMinimum", &value),
-            ),
-            "exclusive_max" => narrow(
-                schema,
-                key,
-                Subject::Number,
-                &bound("exclusiveMaximum", &value),
-            ),
-            "min_length" => narrow(schema, key, Subject::Length, &length("min", &value)),
-            "max_length" => narrow(schema, key, Subject::Length, &length("max", &value)),
-            "pattern" | "format" => narrow(schema, key, Subject::Text, &|text| {
-                put(text, key, value.clone())
+            "min" => narrow(schema, Subject::Number, &bound("minimum", &value)),
+            "max" => narrow(schema, Subject::Number, &bound("maximum", &value)),
+            "exclusive_min" => narrow(schema, Subject::Number, &bound("exclusiveMinimum", &value)),
+            "exclusive_max" => narrow(schema, Subject::Number, &bound("exclusiveMaximum", &value)),
+            "min_length" => narrow(schema, Subject::Length, &length("min", &value)),
+            "max_length" => narrow(schema, Subject::Length, &length("max", &value)),
+            "pattern" | "format" => narrow(schema, Subject::Text, &|text| {
+                put(text, key, value.clone());
+                Ok(())
             }),
-            "one_of" => narrow(schema, key, Subject::Choice, &|choice| {
-                one_of(choice, &value)
-            }),
-            "example" => put(schema, "examples", vec![value].into()),
+            "one_of" => narrow(schema, Subject::Choice, &|choice| one_of(choice, &value)),
+            "example" => {
+                put(schema, "examples", vec![value].into());
+                Ok(())
+            }
             unknown => Err(format!("this tool-sdk knows no key `{unknown}`")),
         };
         problems.extend(done.err().map(|problem| format!("`{key}`: {problem}")));
@@ -57,11 +57,15 @@ pub(super) fn apply(schema: &mut Keywords, added: &[Keyword]) -> Vec<String> {
     problems
 }
 
+/// The value of an author's expression, which may panic or be no JSON.
+pub(super) fn made(value: fn() -> Value) -> Result<Value, String> {
+    panic::catch(value).map_err(|report| format!("there is no such value: {report}"))
+}
+
 /// Applies `change` where the key's subject is: to the schema itself, to the items of a list, to
 /// the alternatives of a union.
 fn narrow(
     schema: &mut Keywords,
-    key: &str,
     subject: Subject,
     change: &dyn Fn(&mut Keywords) -> Result<(), String>,
 ) -> Result<(), String> {
@@ -69,7 +73,7 @@ fn narrow(
         return change(schema);
     }
     if let Some(items) = schema.get_mut("items").and_then(Value::as_object_mut) {
-        return narrow(items, key, subject, change);
+        return narrow(items, subject, change);
     }
     let mut found = false;
     for union in ["anyOf", "oneOf"] {
@@ -80,7 +84,7 @@ fn narrow(
             .filter_map(Value::as_object_mut)
         {
             if branch.get("type").is_none_or(|kind| kind != "null") {
-                narrow(branch, key, subject, change)?;
+                narrow(branch, subject, change)?;
                 found = true;
             }
         }
@@ -116,9 +120,8 @@ fn is_about(schema: &Keywords, subject: Subject) -> bool {
     kinds.iter().any(|kind| fitting.contains(kind))
 }
 
-fn put(schema: &mut Keywords, keyword: &str, value: Value) -> Result<(), String> {
+fn put(schema: &mut Keywords, keyword: &str, value: Value) {
     schema.insert(keyword.to_owned(), value);
-    Ok(())
 }
 
 /// A bound of a number. It may only narrow what the type holds.
@@ -135,7 +138,7 @@ fn bound<'a>(
             let limit = schema.get(limit).and_then(Value::as_number);
             limit.filter(|limit| is_beyond(&number, limit)).cloned()
         };
-        let below = beyond("minimum", |number, limit| less(number, limit));
+        let below = beyond("minimum", less);
         let above = beyond("maximum", |number, limit| less(limit, number));
         if let Some(limit) = below {
             return Err(format!(
@@ -147,7 +150,8 @@ fn bound<'a>(
                 "{number} is above what the argument takes, up to {limit}"
             ));
         }
-        put(schema, keyword, number.into())
+        put(schema, keyword, number.into());
+        Ok(())
     }
 }
 
@@ -172,7 +176,8 @@ fn length<'a>(
         } else {
             "Properties"
         };
-        put(schema, &format!("{side}{of}"), value.clone())
+        put(schema, &format!("{side}{of}"), value.clone());
+        Ok(())
     }
 }
 
@@ -197,7 +202,8 @@ fn one_of(schema: &mut Keywords, choices: &Value) -> Result<(), String> {
     if nullable {
         choices.push(Value::Null);
     }
-    put(schema, "enum", choices.into())
+    put(schema, "enum", choices.into());
+    Ok(())
 }
 
 /// Bounds between which there is no value.

@@ -2,57 +2,149 @@
 //! keywords that every client knows.
 //!
 //! Rewriting goes by schema position: an argument that is called `title` or `format` is no
-//! keyword and stays.
+//! keyword and stays. What a type of text accepts is in `rewrite/text.rs`.
 
-use serde_json::{Map, Value};
+mod text;
 
-/// Rewrites one schema and every schema inside it.
-pub(super) fn rewrite(schema: &mut Value) {
+use serde_json::{Map, Number, Value};
+
+pub(super) use self::text::with_example;
+
+/// Keywords of one schema.
+type Keywords = Map<String, Value>;
+
+/// Rewrites the schema of an argument and every schema inside it. What no schema can say, and so
+/// can't be an argument, is added to `problems`.
+pub(super) fn rewrite(schema: &mut Value, problems: &mut Vec<String>) {
+    walk(schema, &mut Use::Argument { problems }, Position::Whole);
+}
+
+/// Rewrites the schema of a result and every schema inside it. A tool may answer what it could not
+/// be given.
+pub(super) fn rewrite_result(schema: &mut Value) {
+    walk(schema, &mut Use::Result, Position::Whole);
+}
+
+/// What a schema is for.
+enum Use<'p> {
+    Argument { problems: &'p mut Vec<String> },
+    Result,
+}
+
+impl Use<'_> {
+    fn is_argument(&self) -> bool {
+        matches!(self, Self::Argument { .. })
+    }
+
+    fn refuse(&mut self, problem: &str) {
+        if let Self::Argument { problems } = self
+            && problems.iter().all(|known| known != problem)
+        {
+            problems.push(problem.to_owned());
+        }
+    }
+}
+
+/// Whether a schema says all about its value.
+#[derive(Clone, Copy)]
+enum Position {
+    Whole,
+    /// Another schema says more about the same value.
+    Part,
+}
+
+/// Keywords whose schemas are about the same value as the schema that they stand in, so that their
+/// properties are its properties.
+const IN_PLACE: [&str; 8] = [
+    "$ref",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "if",
+    "then",
+    "else",
+    "dependentSchemas",
+];
+
+fn walk(schema: &mut Value, purpose: &mut Use<'_>, position: Position) {
     let Value::Object(keywords) = schema else {
         return;
     };
     keywords.shift_remove("title");
     keywords.shift_remove("$schema");
-    number_format_to_bounds(keywords);
+    number_format_to_bounds(keywords, purpose);
+    text::rewrite(keywords, purpose);
+    time_delta(keywords);
+    std_time(keywords);
+    integer_names(keywords);
     constants_to_enum(keywords);
-    if keywords.contains_key("properties")
-        && !keywords.contains_key("additionalProperties")
-        && !keywords.contains_key("unevaluatedProperties")
-    {
-        keywords.insert("additionalProperties".to_owned(), false.into());
-    }
+    let inner = close(keywords, position);
     for (keyword, value) in keywords.iter_mut() {
         match keyword.as_str() {
-            "properties" | "patternProperties" | "$defs" | "dependentSchemas" => {
-                value
-                    .as_object_mut()
-                    .into_iter()
-                    .flat_map(Map::values_mut)
-                    .for_each(rewrite);
+            "properties" | "patternProperties" | "$defs" => {
+                walk_all(
+                    value.as_object_mut().into_iter().flat_map(Map::values_mut),
+                    purpose,
+                    Position::Whole,
+                );
             }
-            "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
-                value.as_array_mut().into_iter().flatten().for_each(rewrite);
+            "allOf" | "anyOf" | "oneOf" => {
+                walk_all(value.as_array_mut().into_iter().flatten(), purpose, inner);
+            }
+            "prefixItems" => {
+                let items = value.as_array_mut().into_iter().flatten();
+                walk_all(items, purpose, Position::Whole);
             }
             "items"
             | "additionalProperties"
             | "unevaluatedProperties"
-            | "not"
             | "contains"
-            | "propertyNames"
-            | "if"
-            | "then"
-            | "else" => rewrite(value),
+            | "propertyNames" => walk(value, purpose, Position::Whole),
+            "not" | "if" | "then" | "else" => walk(value, purpose, Position::Part),
+            "dependentSchemas" => {
+                let schemas = value.as_object_mut().into_iter().flat_map(Map::values_mut);
+                walk_all(schemas, purpose, Position::Part);
+            }
             _ => {}
         }
     }
 }
 
+fn walk_all<'v>(
+    schemas: impl Iterator<Item = &'v mut Value>,
+    purpose: &mut Use<'_>,
+    position: Position,
+) {
+    for schema in schemas {
+        walk(schema, purpose, position);
+    }
+}
+
+/// Refuses names that the schema does not know, unless it says itself what becomes of them.
+/// Answers how much each schema in `allOf`, `anyOf` and `oneOf` says.
+fn close(keywords: &mut Keywords, position: Position) -> Position {
+    let has = |keyword: &str| keywords.contains_key(keyword);
+    let is_object = keywords.get("type").is_some_and(|kind| kind == "object");
+    let describes = has("properties") || is_object && has("allOf");
+    let says = has("additionalProperties") || has("unevaluatedProperties");
+    if describes && !says && matches!(position, Position::Whole) {
+        // Where fields come from `#[serde(flatten)]`, only all the schemas together know them.
+        let keyword = if IN_PLACE.iter().any(|keyword| has(keyword)) {
+            "unevaluatedProperties"
+        } else {
+            "additionalProperties"
+        };
+        keywords.insert(keyword.to_owned(), false.into());
+    }
+    if describes { Position::Part } else { position }
+}
+
 /// `"format": "uint8"` is no format that clients know: its bounds say the same.
-fn number_format_to_bounds(keywords: &mut Map<String, Value>) {
+fn number_format_to_bounds(keywords: &mut Keywords, purpose: &mut Use<'_>) {
     let Some(format) = keywords.get("format").and_then(Value::as_str) else {
         return;
     };
-    let bounds: Option<(Value, Value)> = match format {
+    let bounds: Option<(Number, Number)> = match format {
         "int8" => Some((i8::MIN.into(), i8::MAX.into())),
         "int16" => Some((i16::MIN.into(), i16::MAX.into())),
         "int32" => Some((i32::MIN.into(), i32::MAX.into())),
@@ -61,19 +153,102 @@ fn number_format_to_bounds(keywords: &mut Map<String, Value>) {
         "uint16" => Some((0.into(), u16::MAX.into())),
         "uint32" => Some((0.into(), u32::MAX.into())),
         "uint64" | "uint" => Some((0.into(), u64::MAX.into())),
-        "float" | "double" => None,
+        // What is beyond would become infinite.
+        "float" => Number::from_f64(f32::MIN.into()).zip(Number::from_f64(f32::MAX.into())),
+        // JSON in memory holds no other numbers.
+        "double" => None,
+        "int128" | "uint128" => {
+            purpose.refuse("a number of 128 bits: JSON has none; use `i64`, `u64` or a `String`");
+            None
+        }
         _ => return,
     };
     keywords.shift_remove("format");
     if let Some((minimum, maximum)) = bounds {
-        keywords.entry("minimum").or_insert(minimum);
-        keywords.entry("maximum").or_insert(maximum);
+        limit(keywords, "minimum", minimum);
+        limit(keywords, "maximum", maximum);
+    }
+}
+
+/// Sets what a type holds, where its author does not allow less.
+fn limit(keywords: &mut Keywords, keyword: &str, limit: Number) {
+    let written = keywords.get(keyword).and_then(Value::as_number);
+    let is_narrower = written.is_some_and(|written| match keyword {
+        "minimum" => is_less(&limit, written),
+        _ => is_less(written, &limit),
+    });
+    if !is_narrower {
+        keywords.insert(keyword.to_owned(), limit.into());
+    }
+}
+
+/// Whether the first number is the smaller one; whole numbers are compared exactly.
+fn is_less(a: &Number, b: &Number) -> bool {
+    match (a.as_i128(), b.as_i128()) {
+        (Some(a), Some(b)) => a < b,
+        _ => a.as_f64() < b.as_f64(),
+    }
+}
+
+/// A `TimeDelta` is a pair of seconds and nanoseconds that has to fit in 64 bits of milliseconds.
+fn time_delta(keywords: &mut Keywords) {
+    const MOST: i64 = i64::MAX / 1_000 - 1;
+    let pair = keywords
+        .get_mut("prefixItems")
+        .and_then(Value::as_array_mut);
+    if let Some([seconds, nanos]) = pair.map(Vec::as_mut_slice)
+        && nanos.get("exclusiveMaximum").and_then(Value::as_u64) == Some(1_000_000_000)
+        && let Some(seconds) = seconds.as_object_mut()
+    {
+        limit(seconds, "minimum", (-MOST).into());
+        limit(seconds, "maximum", MOST.into());
+        text::describe(keywords, "For example `[90, 0]`: seconds and nanoseconds.");
+    }
+}
+
+/// The times of the standard library are whole seconds and nanoseconds. Nanoseconds of more than
+/// one second may overflow, and so may a point of time that no clock can show.
+fn std_time(keywords: &mut Keywords) {
+    const END_OF_9999: u64 = 253_402_300_799;
+    // A struct of a plugin's author says what becomes of further fields.
+    if keywords.contains_key("additionalProperties") {
+        return;
+    }
+    let Some(Value::Object(fields)) = keywords.get_mut("properties") else {
+        return;
+    };
+    let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+    let seconds = match names.as_slice() {
+        ["secs", "nanos"] => u64::MAX,
+        ["secs_since_epoch", "nanos_since_epoch"] => END_OF_9999,
+        _ => return,
+    };
+    let maxima = [seconds, 999_999_999];
+    for (field, maximum) in fields.values_mut().zip(maxima) {
+        if let Value::Object(field) = field {
+            limit(field, "maximum", maximum.into());
+        }
+    }
+}
+
+/// Names that are integers: no leading zeros, no more than 64 bits. Types of fewer bits accept less,
+/// which `schemars` does not tell.
+fn integer_names(keywords: &mut Keywords) {
+    const UNSIGNED: &str = "^(0|[1-9][0-9]{0,18}|1[0-7][0-9]{18})$";
+    const SIGNED: &str = "^(0|-?([1-9][0-9]{0,17}|[1-8][0-9]{18}))$";
+    let Some(Value::Object(patterns)) = keywords.get_mut("patternProperties") else {
+        return;
+    };
+    for (any_digits, integer) in [(r"^\d+$", UNSIGNED), (r"^-?\d+$", SIGNED)] {
+        if let Some(schema) = patterns.shift_remove(any_digits) {
+            patterns.insert(integer.to_owned(), schema);
+        }
     }
 }
 
 /// An enum of unit variants with doc comments comes as `oneOf` of constants, which many clients
 /// do not read. It becomes an `enum`, and the variants' descriptions go into the description.
-fn constants_to_enum(keywords: &mut Map<String, Value>) {
+fn constants_to_enum(keywords: &mut Keywords) {
     let Some(variants) = keywords.get("oneOf").and_then(Value::as_array) else {
         return;
     };
@@ -96,12 +271,7 @@ fn constants_to_enum(keywords: &mut Map<String, Value>) {
     keywords.insert("type".to_owned(), "string".into());
     keywords.insert("enum".to_owned(), values.into());
     if !lines.is_empty() {
-        let head = keywords
-            .get("description")
-            .and_then(Value::as_str)
-            .map(str::to_owned);
-        let text: Vec<String> = head.into_iter().chain(lines).collect();
-        keywords.insert("description".to_owned(), text.join("\n").into());
+        text::describe(keywords, &lines.join("\n"));
     }
 }
 

@@ -13,16 +13,29 @@
     reason = "what is missing fails the test"
 )]
 
+mod agreement;
 mod arguments;
 mod attributes;
+mod constraints;
 mod descriptions;
+mod finite;
+mod formats;
 mod functions;
 mod hooks;
 mod results;
+mod state;
 mod tool_types;
 
 use tool_sdk::prelude::*;
 use tool_sdk::testing;
+
+/// A module of its own, from which tools are named by path.
+mod constraints_home {
+    use tool_sdk::prelude::*;
+
+    #[tool]
+    pub(super) fn here() {}
+}
 
 /// The description of a tool as hosts get it, without the place of its source.
 fn described(tool: &str) -> Value {

@@ -11,6 +11,7 @@ use super::super::status::PluginState;
 use super::super::table::ToolEntry;
 use super::blocking;
 use super::report::{BuildOutcome, Reporter, short_reason};
+use super::shared::{Shared, fingerprint_of_settings};
 use crate::build::{BuildProgress, Builder, CrateManifest};
 use crate::ids::{ContentHash, GenerationNumber, PluginName};
 use crate::plugin::bridge::load_plugin;
@@ -40,6 +41,7 @@ pub(super) struct Plugin {
 pub(super) struct Current {
     pub(super) generation: Arc<Generation>,
     pub(super) entries: Vec<Arc<ToolEntry>>,
+    pub(super) shared: Shared,
 }
 
 /// What became of a library that was taken over.
@@ -168,13 +170,10 @@ impl Plugin {
         let loaded = self
             .load(registry, name, &stored, &LibrarySource { path, package })
             .await;
-        if let Ok((generation, entries)) = loaded {
-            self.number = generation.number();
+        if let Ok(current) = loaded {
+            self.number = current.generation.number();
             self.images += 1;
-            self.current = Some(Current {
-                generation,
-                entries,
-            });
+            self.current = Some(current);
         }
     }
 
@@ -200,28 +199,27 @@ impl Plugin {
                 return Err(Failure::unreported(reason.clone(), reason));
             }
         };
-        let content = stored.hash.to_string();
         if self.serves(stored.hash) {
+            if let Some(current) = &mut self.current {
+                current.shared.follow(registry, name).await?;
+            }
             self.state = PluginState::Live;
             self.reason = None;
             self.failed_content = None;
             return Ok(TakenOver::Nothing);
         }
+        let settings = fingerprint_of_settings(registry, name);
+        let content = format!("{} with {settings}", stored.hash);
         if self.failed_content.as_ref() == Some(&content) {
             return Ok(TakenOver::Nothing);
         }
         let loaded = self.load(registry, name, &stored, &library).await;
-        let (generation, entries) =
-            loaded.map_err(|error| Failure::unreported(error.to_string(), content))?;
-        self.number = generation.number();
+        let current = loaded.map_err(|error| Failure::unreported(error.to_string(), content))?;
+        self.number = current.generation.number();
         self.images += 1;
         self.state = PluginState::Live;
         self.reason = None;
         self.failed_content = None;
-        let current = Current {
-            generation,
-            entries,
-        };
         Ok(TakenOver::Replaced(self.current.replace(current)))
     }
 
@@ -248,27 +246,41 @@ impl Plugin {
         name: &PluginName,
         stored: &StoredLibrary,
         library: &LibrarySource,
-    ) -> Result<(Arc<Generation>, Vec<Arc<ToolEntry>>), PluginError> {
+    ) -> Result<Current, PluginError> {
         let number = GenerationNumber(self.number.0 + 1);
-        let (stored, name, pool) = (stored.clone(), name.clone(), registry.pool.clone());
+        let (stored, plugin, pool) = (stored.clone(), name.clone(), registry.pool.clone());
+        let settings = registry.settings.clone();
         let package = library
             .package
             .clone()
             .unwrap_or_else(|| name.as_str().to_owned());
-        blocking(move || {
-            let loaded = load_plugin(&stored, &name, &package, number, &pool)?;
+        let (generation, entries, state) = blocking(move || {
+            let loaded = load_plugin(&stored, &plugin, &package, number, &pool)?;
             let entries = loaded.tools.into_iter().map(|tool| {
                 let generation = Some(Arc::clone(&loaded.generation));
-                Arc::new(ToolEntry::new(
+                Arc::new(ToolEntry::with(
                     tool,
                     Origin::Plugin,
                     Isolation::InProcess,
                     generation,
+                    &settings,
                 ))
             });
-            let entries = entries.collect();
-            Ok((loaded.generation, entries))
+            let entries: Vec<Arc<ToolEntry>> = entries.collect();
+            Ok::<_, PluginError>((loaded.generation, entries, loaded.state))
         })
-        .await
+        .await?;
+        match Shared::open(registry, name, state).await {
+            Ok(shared) => Ok(Current {
+                generation,
+                entries,
+                shared,
+            }),
+            Err(error) => {
+                // It never served, so it has drained.
+                generation.retire();
+                Err(error)
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use tool_sdk::prelude::*;
 fn tool_keys() {}
 
 #[tool]
-fn arg_keys(#[arg(defualt = 1)] a: u8, #[arg(min = 1)] b: u8) {
+fn arg_keys(#[arg(defualt = 1)] a: u8, #[arg(minimum = 1)] b: u8) {
     let _ = (a, b);
 }
 

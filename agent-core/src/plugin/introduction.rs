@@ -1,0 +1,217 @@
+//! The first conversation with a loaded library: who it is, and whether what it says of itself
+//! may be published.
+
+use tool_sdk::abi::{HostServices, PluginModuleRef, Reply, Status, ToolIndex};
+use tool_sdk::tool::{PluginDescription, StateDescription, StaticTool, ToolDescription};
+
+use super::PluginError;
+use super::bridge::{host_table, outcome};
+use crate::ids::{PluginName, is_tool_name};
+use crate::tool::declared;
+
+/// What a plugin says of itself, as far as it is its own.
+pub(super) struct Introduced {
+    /// The package whose tools it serves.
+    pub(super) package: String,
+    /// Its tools with their indices, by name in byte order.
+    pub(super) tools: Vec<(ToolIndex, ToolDescription)>,
+    /// What it opens for them.
+    pub(super) states: Vec<StateDescription>,
+}
+
+/// Connects a library that was just loaded, and hears what it holds. `package` is the package
+/// whose tools it should serve, `markers` the names that its file exports.
+pub(super) fn introduce(
+    module: PluginModuleRef,
+    plugin: &PluginName,
+    package: &str,
+    markers: &[String],
+) -> Result<Introduced, PluginError> {
+    let introduction = Introduction { module };
+    introduction.connect(plugin)?;
+    introduction.check_panics()?;
+    let PluginDescription { tools, states, .. } = introduction.describe()?;
+    check_markers(markers, &tools)?;
+    let package = own_package(&tools, package)?;
+    Ok(Introduced {
+        tools: own_tools(tools, &package)?,
+        states: own_states(states, &package)?,
+        package,
+    })
+}
+
+/// What the chosen tools of this program say of themselves, package by package. There is no
+/// connection to make: logs and panics of linked code are the program's own.
+pub(super) fn introduce_linked(
+    module: PluginModuleRef,
+    chosen: &[StaticTool],
+) -> Result<Vec<Introduced>, PluginError> {
+    let PluginDescription { tools, states, .. } = Introduction { module }.describe()?;
+    let described: Vec<(ToolIndex, ToolDescription)> = (0..).zip(tools).collect();
+    let mut packages: Vec<Introduced> = Vec::new();
+    for (index, tool) in chosen.iter().filter_map(|tool| {
+        let found = described.iter().find(|(index, _)| *index == tool.index());
+        found.cloned()
+    }) {
+        check_tool(&tool)?;
+        let known = packages
+            .iter_mut()
+            .find(|known| known.package == tool.package);
+        if let Some(known) = known {
+            known.tools.push((index, tool));
+        } else {
+            packages.push(Introduced {
+                package: tool.package.clone(),
+                states: own_states(states.clone(), &tool.package)?,
+                tools: vec![(index, tool)],
+            });
+        }
+    }
+    Ok(packages)
+}
+
+/// The first conversation with a plugin.
+struct Introduction {
+    module: PluginModuleRef,
+}
+
+impl Introduction {
+    fn connect(&self, plugin: &PluginName) -> Result<(), PluginError> {
+        let services = HostServices::new(plugin.as_str(), host_table());
+        value("connect", self.module.connect()(services)).map(drop)
+    }
+
+    fn check_panics(&self) -> Result<(), PluginError> {
+        let reply = self.module.panic_on_purpose()();
+        if reply.status == Status::PANIC {
+            return Ok(());
+        }
+        let reason = "a panic on purpose was not reported".to_owned();
+        Err(PluginError::Failed {
+            step: "panic_on_purpose",
+            reason,
+        })
+    }
+
+    fn describe(&self) -> Result<PluginDescription, PluginError> {
+        let json = value("describe", self.module.describe()())?;
+        serde_json::from_str(&json).map_err(|error| PluginError::Failed {
+            step: "describe",
+            reason: error.to_string(),
+        })
+    }
+}
+
+pub(super) fn value(step: &'static str, reply: Reply) -> Result<String, PluginError> {
+    if reply.status == Status::VALUE {
+        return Ok(reply.body.into_string());
+    }
+    let reason = match outcome(reply) {
+        Ok(_) => "it answered out of turn".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(PluginError::Failed { step, reason })
+}
+
+fn check_markers(markers: &[String], tools: &[ToolDescription]) -> Result<(), PluginError> {
+    let mut registered: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    registered.sort_unstable();
+    registered.dedup();
+    if markers
+        .iter()
+        .map(String::as_str)
+        .eq(registered.iter().copied())
+    {
+        return Ok(());
+    }
+    let (exported, registered) = (markers.join(", "), registered.join(", "));
+    Err(PluginError::LostTools {
+        exported,
+        registered,
+    })
+}
+
+/// Cargo and its file names spell a package differently.
+fn is_same(package: &str, other: &str) -> bool {
+    package.replace('-', "_") == other.replace('-', "_")
+}
+
+/// The package whose tools the library serves. It may contain tools of crates that it merely
+/// depends on.
+fn own_package(tools: &[ToolDescription], package: &str) -> Result<String, PluginError> {
+    let mut packages: Vec<&str> = tools.iter().map(|tool| tool.package.as_str()).collect();
+    packages.dedup();
+    match packages.as_slice() {
+        [] => Ok(package.to_owned()),
+        [only] => Ok((*only).to_owned()),
+        several => match several.iter().find(|one| is_same(one, package)) {
+            Some(own) => Ok((*own).to_owned()),
+            None => Err(PluginError::NoOwnTools {
+                expected: package.to_owned(),
+                found: several.join(", "),
+            }),
+        },
+    }
+}
+
+/// The tools of the library's own package, with their indices.
+fn own_tools(
+    tools: Vec<ToolDescription>,
+    package: &str,
+) -> Result<Vec<(ToolIndex, ToolDescription)>, PluginError> {
+    let numbered = (0..).zip(tools).filter(|(_, tool)| tool.package == package);
+    let mut own: Vec<(ToolIndex, ToolDescription)> = numbered.collect();
+    own.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+    own.iter().try_for_each(|(_, tool)| check_tool(tool))?;
+    let twins = own.windows(2).find_map(|pair| match pair {
+        [(_, one), (_, other)] => declared::twins(one, other),
+        _ => None,
+    });
+    match twins {
+        Some((tool, reason)) => Err(PluginError::BadTool { tool, reason }),
+        None => Ok(own),
+    }
+}
+
+fn own_states(
+    states: Vec<StateDescription>,
+    package: &str,
+) -> Result<Vec<StateDescription>, PluginError> {
+    let own = states
+        .into_iter()
+        .filter(|state| is_same(&state.package, package));
+    let own: Vec<StateDescription> = own.collect();
+    own.iter().try_for_each(check_state)?;
+    Ok(own)
+}
+
+fn check_state(state: &StateDescription) -> Result<(), PluginError> {
+    if state.problems.is_empty() {
+        return Ok(());
+    }
+    let StateDescription {
+        opens, file, line, ..
+    } = state;
+    Err(PluginError::BadState {
+        reason: format!("`{opens}` ({file}:{line}): {}", state.problems.join("; ")),
+    })
+}
+
+fn check_tool(tool: &ToolDescription) -> Result<(), PluginError> {
+    if !tool.unwinds {
+        return Err(PluginError::PanicAborts {
+            tool: tool.name.clone(),
+        });
+    }
+    if !is_tool_name(&tool.name) {
+        let reason = "expected a name of 1 to 64 letters, digits, `_` or `-`".to_owned();
+        return Err(PluginError::BadTool {
+            tool: tool.name.clone(),
+            reason,
+        });
+    }
+    declared::check(tool).map_err(|reason| PluginError::BadTool {
+        tool: tool.name.clone(),
+        reason,
+    })
+}

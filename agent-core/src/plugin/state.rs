@@ -1,0 +1,158 @@
+//! Opening what the tools of a plugin share, from the plugin's settings.
+//!
+//! All openers of a plugin read one table of settings, each of them its own part. The table is
+//! checked as arguments are; what is wrong with it is told without its values, which may be
+//! secrets.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+use tool_sdk::tool::StateDescription;
+
+use super::PluginError;
+use super::bridge::Home;
+use super::introduction::value;
+use crate::limits;
+use crate::tool::ArgumentSchema;
+
+/// What the tools of a loaded plugin share.
+pub struct PluginState {
+    package: String,
+    /// `None` where nothing is opened.
+    settings: Option<ArgumentSchema>,
+    home: Home,
+}
+
+impl PluginState {
+    pub(super) fn new(
+        package: String,
+        states: &[StateDescription],
+        home: &Home,
+    ) -> Result<Self, PluginError> {
+        let settings = if states.is_empty() {
+            None
+        } else {
+            let schema = together(states)?;
+            let compiled = ArgumentSchema::compile(&schema);
+            Some(compiled.map_err(|error| PluginError::BadState {
+                reason: format!("of `{package}`: {error}"),
+            })?)
+        };
+        Ok(Self {
+            package,
+            settings,
+            home: home.clone(),
+        })
+    }
+
+    /// Opens it from these settings; calls that run keep what they have. On an error nothing
+    /// changes.
+    pub async fn open(&self, settings: &Map<String, Value>) -> Result<(), PluginError> {
+        let Some(schema) = &self.settings else {
+            return self.without_settings(settings);
+        };
+        let checked = schema
+            .check(&settings.clone().into(), None)
+            .map_err(|problems| {
+                let plugin = &self.package;
+                let lines = problems.lines_without_values();
+                let head = format!("Validation failed for the settings of plugin {plugin:?}");
+                PluginError::Settings(format!("{head}:\n{lines}"))
+            })?;
+        let Home {
+            module,
+            owner,
+            pool,
+            ..
+        } = self.home.clone();
+        let package = self.package.clone();
+        let settings = checked.arguments.to_string();
+        let open = move || module.open()(package.as_str().into(), settings.as_str().into());
+        let limit = limits::OPEN_TIMEOUT;
+        let opened = tokio::time::timeout(limit, pool.run(owner, open)).await;
+        let not_opened = |reason: String| PluginError::NotOpened { reason };
+        match opened {
+            Ok(Ok(reply)) => match value("open", reply) {
+                Ok(_) => Ok(()),
+                Err(PluginError::Failed { reason, .. }) => Err(not_opened(reason)),
+                Err(other) => Err(other),
+            },
+            Ok(Err(error)) => Err(not_opened(error.to_string())),
+            Err(_) => Err(not_opened(format!("it was not open within {limit:?}"))),
+        }
+    }
+
+    /// Settings that nobody reads are a mistake of whoever wrote them.
+    fn without_settings(&self, settings: &Map<String, Value>) -> Result<(), PluginError> {
+        if settings.is_empty() {
+            return Ok(());
+        }
+        let plugin = &self.package;
+        let text = format!(
+            "plugin {plugin:?} takes no settings: it has no function with `#[plugin_state]`; \
+             remove `[plugins.{plugin}.settings]`"
+        );
+        Err(PluginError::Settings(text))
+    }
+}
+
+impl fmt::Debug for PluginState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PluginState")
+            .field("package", &self.package)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The settings of all openers as one table.
+fn together(states: &[StateDescription]) -> Result<Value, PluginError> {
+    let mut properties = Map::new();
+    let mut required: Vec<Value> = Vec::new();
+    let mut definitions = Map::new();
+    let mut closed = true;
+    for state in states {
+        let Some(schema) = &state.settings else {
+            continue;
+        };
+        let part = |keyword: &str| schema.get(keyword).and_then(Value::as_object).cloned();
+        join(
+            &mut properties,
+            part("properties").unwrap_or_default(),
+            state,
+        )?;
+        join(&mut definitions, part("$defs").unwrap_or_default(), state)?;
+        let names = schema.get("required").and_then(Value::as_array);
+        required.extend(names.into_iter().flatten().cloned());
+        closed &= schema.get("additionalProperties") == Some(&Value::Bool(false));
+    }
+    Ok(json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": !closed,
+        "$defs": definitions,
+    }))
+}
+
+/// Two openers may read the same setting, if they agree on what it is.
+fn join(
+    all: &mut Map<String, Value>,
+    more: Map<String, Value>,
+    state: &StateDescription,
+) -> Result<(), PluginError> {
+    for (name, schema) in more {
+        let known = all.entry(name.clone()).or_insert_with(|| schema.clone());
+        if *known != schema {
+            let StateDescription {
+                opens, file, line, ..
+            } = state;
+            return Err(PluginError::BadState {
+                reason: format!(
+                    "`{opens}` ({file}:{line}): another opener takes a setting `{name}` of \
+                     another type; call one of them differently"
+                ),
+            });
+        }
+    }
+    Ok(())
+}

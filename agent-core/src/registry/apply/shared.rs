@@ -1,0 +1,73 @@
+//! What the tools of one plugin share, opened from its settings, and opened anew when those change.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::super::Inner;
+use super::plugin::Failure;
+use crate::ids::{ContentHash, PluginName};
+use crate::plugin::{PluginError, PluginState};
+
+/// State that is open.
+pub(super) struct Shared {
+    state: PluginState,
+    /// What it was opened from.
+    settings: Map<String, Value>,
+}
+
+impl Shared {
+    /// Opens the state of a plugin for the first time.
+    pub(super) async fn open(
+        registry: &Inner,
+        plugin: &PluginName,
+        state: PluginState,
+    ) -> Result<Self, PluginError> {
+        let settings = registry.plugin_settings.load().of(plugin)?;
+        state.open(&settings).await?;
+        Ok(Self { state, settings })
+    }
+
+    /// Opens it anew if its settings changed. If that fails, what was open stays.
+    pub(super) async fn follow(
+        &mut self,
+        registry: &Inner,
+        plugin: &PluginName,
+    ) -> Result<(), Failure> {
+        let wanted = registry.plugin_settings.load().of(plugin);
+        let opened = match wanted {
+            Ok(settings) if settings == self.settings => return Ok(()),
+            Ok(settings) => self.state.open(&settings).await.map(|()| settings),
+            Err(error) => Err(error),
+        };
+        match opened {
+            Ok(settings) => {
+                self.settings = settings;
+                Ok(())
+            }
+            Err(error) => {
+                let content = fingerprint_of_settings(registry, plugin);
+                Err(Failure::unreported(error.to_string(), content))
+            }
+        }
+    }
+}
+
+/// Stands for a plugin's settings where failures are remembered, and tells nothing of them.
+pub(super) fn fingerprint_of_settings(registry: &Inner, plugin: &PluginName) -> String {
+    match registry.plugin_settings.load().of(plugin) {
+        Ok(settings) => {
+            let text = Value::from(settings).to_string();
+            ContentHash::of(text.as_bytes()).to_string()
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
