@@ -21,6 +21,7 @@ pub(crate) fn tool(tool: &Tool, errors: &mut Errors) {
         arguments_have_types_that_a_model_can_fill_in,
         result_has_a_type_that_can_be_shown,
         inline_tool_does_not_wait,
+        async_tool_has_a_runtime,
         something_is_validated,
         annotations_agree,
         everything_is_described,
@@ -127,6 +128,17 @@ fn result_has_a_type_that_can_be_shown(tool: &Tool, errors: &mut Errors) {
         errors.over(misfit.part, misfit.advice);
     }
 }
+
+/// The SDK hands its own features on to this crate.
+fn async_tool_has_a_runtime(tool: &Tool, errors: &mut Errors) {
+    if tool.is_async && !cfg!(feature = "async") {
+        errors.at(tool.ident.span(), NO_RUNTIME);
+    }
+}
+
+/// What an `async fn` is told where there is no runtime for it.
+pub(crate) const NO_RUNTIME: &str = "an `async fn` needs the feature `async` of tool-sdk: in \
+    Cargo.toml, take `default-features = false` away or write `features = [\"async\"]`";
 
 /// What changes nothing destroys nothing.
 fn annotations_agree(tool: &Tool, errors: &mut Errors) {

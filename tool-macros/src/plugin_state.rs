@@ -7,7 +7,7 @@ use syn::{Attribute, FnArg, Type};
 use crate::errors::Errors;
 use crate::excess::Excess;
 use crate::item::Function;
-use crate::{expand, types};
+use crate::{check, expand, types};
 
 /// A function that opens state.
 #[derive(Debug)]
@@ -67,6 +67,9 @@ impl Opener {
     fn new(function: &Function, errors: &mut Errors) -> Self {
         Excess::of(function, "plugin_state").of_opener(errors);
         let signature = &function.signature;
+        if signature.asyncness.is_some() && !cfg!(feature = "async") {
+            errors.at(signature.ident.span(), check::NO_RUNTIME);
+        }
         let output = function.output();
         let opens = types::success(&output).clone();
         if let Some(advice) = no_state(&opens) {

@@ -120,7 +120,9 @@ impl Values<'_> {
         }
         let (least, most) = lengths(schema, "Items");
         let items = schema.get("items").unwrap_or(&Value::Null);
-        let most = if depth >= MOST_REFERENCES && refers(items) { least } else { most };
+        if depth >= MOST_REFERENCES && refers(items) {
+            return Just(json!([])).boxed();
+        }
         let unique = schema.get("uniqueItems").is_some();
         vec(self.of(items, depth), least..=most)
             .prop_map(move |items| if unique { once_each(items) } else { items.into() })
