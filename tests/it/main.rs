@@ -24,6 +24,7 @@ mod pipeline;
 mod plugins;
 mod presets;
 mod reload;
+mod schemas;
 mod standalone;
 mod state;
 mod statics;

@@ -356,3 +356,9 @@ pub fn text(result: &Value) -> String {
 #[doc = include_str!("../../README.md")]
 #[derive(Debug)]
 pub struct Readme;
+
+/// So is the code of the guide for people who write tools.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/authors.md")]
+#[derive(Debug)]
+struct Guide;

@@ -11,8 +11,15 @@ pub(super) fn check(tool: &str) {
     for (pointer, part) in parts(&root) {
         let validator = validator(&alone(part, &root));
         let listed = part.get("examples").and_then(Value::as_array);
-        for value in part.get("default").into_iter().chain(listed.into_iter().flatten()) {
-            let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
+        for value in part
+            .get("default")
+            .into_iter()
+            .chain(listed.into_iter().flatten())
+        {
+            let errors: Vec<String> = validator
+                .iter_errors(value)
+                .map(|error| error.to_string())
+                .collect();
             if !errors.is_empty() {
                 wrong.push(format!("{value} at `{pointer}`: {errors:?}"));
             }

@@ -72,7 +72,9 @@ impl Values<'_> {
             return select(list(words)).boxed();
         }
         let own = !schema::types(schema).is_empty();
-        let union = ["anyOf", "oneOf"].iter().find_map(|keyword| schema.get(keyword));
+        let union = ["anyOf", "oneOf"]
+            .iter()
+            .find_map(|keyword| schema.get(keyword));
         let branches = union.map(|union| self.branches(&list(union), depth));
         match branches {
             Some(branches) if own => (self.typed(schema, depth), branches)
@@ -92,7 +94,11 @@ impl Values<'_> {
             .filter(ends)
             .map(|schema| self.of(schema, depth))
             .collect();
-        if ending.is_empty() { Just(Value::Null).boxed() } else { Union::new(ending).boxed() }
+        if ending.is_empty() {
+            Just(Value::Null).boxed()
+        } else {
+            Union::new(ending).boxed()
+        }
     }
 
     fn typed(self, schema: &Value, depth: u32) -> BoxedStrategy<Value> {
@@ -114,8 +120,10 @@ impl Values<'_> {
 
     fn array(self, schema: &Value, depth: u32) -> BoxedStrategy<Value> {
         if let Some(places) = schema.get("prefixItems") {
-            let places: Vec<_> =
-                list(places).iter().map(|place| self.of(place, depth)).collect();
+            let places: Vec<_> = list(places)
+                .iter()
+                .map(|place| self.of(place, depth))
+                .collect();
             return places.prop_map(Value::from).boxed();
         }
         let (least, most) = lengths(schema, "Items");
@@ -125,7 +133,13 @@ impl Values<'_> {
         }
         let unique = schema.get("uniqueItems").is_some();
         vec(self.of(items, depth), least..=most)
-            .prop_map(move |items| if unique { once_each(items) } else { items.into() })
+            .prop_map(move |items| {
+                if unique {
+                    once_each(items)
+                } else {
+                    items.into()
+                }
+            })
             .boxed()
     }
 
@@ -149,7 +163,9 @@ impl Values<'_> {
             .collect();
         (named, self.more(schema, depth))
             .prop_map(|(named, more)| {
-                let named = named.into_iter().filter_map(|(name, value)| Some((name, value?)));
+                let named = named
+                    .into_iter()
+                    .filter_map(|(name, value)| Some((name, value?)));
                 more.into_iter().chain(named).collect::<Vec<_>>()
             })
             .prop_shuffle()
@@ -163,7 +179,11 @@ impl Values<'_> {
         match schema.get("additionalProperties") {
             Some(rest) if *rest != false && !(depth >= MOST_REFERENCES && refers(rest)) => {
                 let values = vec(self.of(rest, depth), NAMES.len());
-                (values, Just(NAMES.to_vec()).prop_shuffle(), least..=most.min(NAMES.len()))
+                (
+                    values,
+                    Just(NAMES.to_vec()).prop_shuffle(),
+                    least..=most.min(NAMES.len()),
+                )
                     .prop_map(|(values, names, length)| {
                         let names = names.into_iter().map(str::to_owned);
                         names.zip(values).take(length).collect()
@@ -195,13 +215,19 @@ impl Values<'_> {
             "minItems" | "minProperties" => {
                 let mut narrower = schema.clone();
                 narrower[keyword.replace("min", "max")] = json!(count.saturating_sub(1));
-                self.within(&narrower, depth).prop_map(mutation::shorter).boxed()
+                self.within(&narrower, depth)
+                    .prop_map(mutation::shorter)
+                    .boxed()
             }
             "uniqueItems" => within.prop_map(mutation::longer).boxed(),
-            "required" => (within, select(list(limit))).prop_map(|(value, name)| drop_name(value, &name)).boxed(),
+            "required" => (within, select(list(limit)))
+                .prop_map(|(value, name)| drop_name(value, &name))
+                .boxed(),
             "additionalProperties" | "unevaluatedProperties" => {
                 let more = (select(NAMES.to_vec()), anything());
-                (within, more).prop_map(|(value, (name, more))| merged(value, json!({name: more}))).boxed()
+                (within, more)
+                    .prop_map(|(value, (name, more))| merged(value, json!({name: more})))
+                    .boxed()
             }
             "type" => anything(),
             _ => within,

@@ -19,8 +19,7 @@ const MOST_TRIES: usize = 2000;
 /// Keywords that are implied by another one beside them: which, when, and why it is shown.
 type Implied = (&'static str, fn(&Keywords) -> bool, &'static str);
 
-const IMPLIED: &[Implied] = &[
-];
+const IMPLIED: &[Implied] = &[];
 
 /// The schema as a whole: whatever is taken out of it is missed here.
 pub(super) fn is_as_written(tool: &str) {
@@ -35,16 +34,29 @@ pub(super) fn check(tool: &str) {
     let mut idle = Vec::new();
     for (pointer, part) in parts(&root) {
         for (keyword, value) in part {
-            let implied = IMPLIED.iter().any(|(implied, when, _)| implied == keyword && when(part));
-            if TOLD.contains(&keyword.as_str()) || keyword == "$defs" || implied || is_root_type(&pointer, keyword) {
+            let implied = IMPLIED
+                .iter()
+                .any(|(implied, when, _)| implied == keyword && when(part));
+            if TOLD.contains(&keyword.as_str())
+                || keyword == "$defs"
+                || implied
+                || is_root_type(&pointer, keyword)
+            {
                 continue;
             }
             if witness(&whole, &root, &pointer, keyword, value).is_none() {
-                idle.push(format!("{pointer}/{keyword}: {}", Value::from(part.clone())));
+                idle.push(format!(
+                    "{pointer}/{keyword}: {}",
+                    Value::from(part.clone())
+                ));
             }
         }
     }
-    assert!(idle.is_empty(), "{tool}: no arguments show what these are for:\n{}", idle.join("\n"));
+    assert!(
+        idle.is_empty(),
+        "{tool}: no arguments show what these are for:\n{}",
+        idle.join("\n")
+    );
 }
 
 /// Arguments are an object before they are looked at; a host refuses a schema that does not say so.
@@ -53,11 +65,20 @@ fn is_root_type(pointer: &str, keyword: &str) -> bool {
 }
 
 /// Arguments on which the schema with a keyword and that without it differ.
-fn witness(whole: &Validator, root: &Value, pointer: &str, keyword: &str, value: &Value) -> Option<Value> {
+fn witness(
+    whole: &Validator,
+    root: &Value,
+    pointer: &str,
+    keyword: &str,
+    value: &Value,
+) -> Option<Value> {
     let mut without = root.clone();
     let part = without.pointer_mut(pointer)?.as_object_mut()?;
     part.shift_remove(keyword);
-    part.insert(WITHOUT.to_owned(), json!({"keyword": keyword, "value": value}));
+    part.insert(
+        WITHOUT.to_owned(),
+        json!({"keyword": keyword, "value": value}),
+    );
     let lax = validator(&without);
     let strategy = generator::arguments(&without);
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);

@@ -53,7 +53,10 @@ impl Tool {
     /// Checks arguments as they were sent; whether the host accepts them.
     fn check(&self, text: &str) -> Result<bool, String> {
         let sent: Value = serde_json::from_str(text).unwrap();
-        let known = [self.host.check(&sent, Some(text)), self.host.check(&sent, None)];
+        let known = [
+            self.host.check(&sent, Some(text)),
+            self.host.check(&sent, None),
+        ];
         for checked in known.iter().flatten() {
             let arguments = &checked.arguments;
             let got = self
@@ -64,9 +67,13 @@ impl Tool {
                 .map_err(|lost| format!("accepted as {arguments}, read as {got}: {lost}"))?;
         }
         if let Ok(accepted) = self.host.accept(sent.clone())
-            && known.iter().any(|checked| checked.as_ref() != Ok(&accepted))
+            && known
+                .iter()
+                .any(|checked| checked.as_ref() != Ok(&accepted))
         {
-            return Err(format!("accepted as {accepted:?}, but checked as {known:?}"));
+            return Err(format!(
+                "accepted as {accepted:?}, but checked as {known:?}"
+            ));
         }
         if known.iter().all(Result::is_err) && self.read(&sent).is_ok() {
             refusal::check(&self.validator, &sent)
@@ -78,13 +85,21 @@ impl Tool {
 
 /// How many arguments are tried on each tool.
 fn cases() -> u32 {
-    if std::env::var_os("TOOLSMITH_LONG").is_some() { 20_000 } else { 256 }
+    if std::env::var_os("TOOLSMITH_LONG").is_some() {
+        20_000
+    } else {
+        256
+    }
 }
 
 /// Tries arguments of all kinds on a tool, and that there are enough of both kinds.
 pub(super) fn check(name: &'static str) {
     let tool = Tool::new(name);
-    let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
+    let config = Config {
+        cases: cases(),
+        failure_persistence: None,
+        ..Config::default()
+    };
     let (accepted, refused) = (Cell::new(0), Cell::new(0));
     let run = TestRunner::new(config).run(&generator::sent(&tool.schema), |text| {
         let count = match tool.check(&text) {
@@ -99,5 +114,8 @@ pub(super) fn check(name: &'static str) {
         panic!("{name}: {error}\nschema: {}", tool.schema);
     }
     let (accepted, refused) = (accepted.get(), refused.get());
-    assert!(accepted.min(refused) > cases() / 10, "{accepted} accepted, {refused} refused");
+    assert!(
+        accepted.min(refused) > cases() / 10,
+        "{accepted} accepted, {refused} refused"
+    );
 }

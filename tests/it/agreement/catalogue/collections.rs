@@ -19,7 +19,9 @@ fn agree_lists(
     pair: [String; 2],
     deque: VecDeque<char>,
 ) -> Value {
-    echo!(bytes, texts, nested, anything, optional, options, array, pair, deque)
+    echo!(
+        bytes, texts, nested, anything, optional, options, array, pair, deque
+    )
 }
 
 #[tool]
@@ -68,5 +70,14 @@ fn agree_lengths(
     #[arg(min_length = 1)] object: Map<String, Value>,
     #[arg(min_length = 1, min = 3, max = 5)] both: Vec<i32>,
 ) -> Value {
-    echo!(list, optional, set, letters, map, optional_map, object, both)
+    echo!(
+        list,
+        optional,
+        set,
+        letters,
+        map,
+        optional_map,
+        object,
+        both
+    )
 }

@@ -66,24 +66,8 @@ fn agree_defaults(
     #[arg(default = json!({"size": 4}))] area: Area,
 ) -> Value {
     echo!(
-        text,
-        letter,
-        flag,
-        integer,
-        long,
-        float,
-        whole,
-        units,
-        word,
-        optional,
-        list,
-        array,
-        pair,
-        set,
-        map,
-        anything,
-        choice,
-        area,
+        text, letter, flag, integer, long, float, whole, units, word, optional, list, array, pair,
+        set, map, anything, choice, area,
     )
 }
 
@@ -119,5 +103,7 @@ fn agree_examples(
     #[arg(example = "2024-03-31", format = "date")] day: Option<String>,
     #[arg(example = Choice::Level(2))] choice: Choice,
 ) -> Value {
-    echo!(text, integer, listed, optional, list, units, area, day, choice)
+    echo!(
+        text, integer, listed, optional, list, units, area, day, choice
+    )
 }

@@ -64,5 +64,7 @@ fn agree_formats(
     #[arg(format = "ipv6")] new: Option<Vec<String>>,
     #[arg(format = "hostname")] host: String,
 ) -> Value {
-    echo!(date, moment, time, duration, email, uuid, uris, old, new, host)
+    echo!(
+        date, moment, time, duration, email, uuid, uris, old, new, host
+    )
 }

@@ -101,10 +101,15 @@ fn inside(value: &Value, at: &str, places: &mut Vec<String>) {
     };
     match value {
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, value)| below(&step(name), value));
+            fields
+                .iter()
+                .for_each(|(name, value)| below(&step(name), value));
         }
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(index, value)| below(&index.to_string(), value));
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(index, value)| below(&index.to_string(), value));
         }
         _ => {}
     }

@@ -10,7 +10,18 @@ use serde_json::{Value, json};
 const LETTERS: [char; 8] = ['a', 'Z', '5', 'ß', '€', '🥳', '\u{301}', '\u{0}'];
 
 const WORDS: [&str; 12] = [
-    "", "a", "Rome", "5", "-1", "1.50", "true", "null", "{\"a\":1}", "[1]", " x ", "ß\u{301}🥳\n",
+    "",
+    "a",
+    "Rome",
+    "5",
+    "-1",
+    "1.50",
+    "true",
+    "null",
+    "{\"a\":1}",
+    "[1]",
+    " x ",
+    "ß\u{301}🥳\n",
 ];
 
 /// Text that the schema accepts, unless it has a pattern beside a length or a form.
@@ -58,11 +69,20 @@ fn of_pattern(pattern: &str, most: Option<usize>) -> BoxedStrategy<Value> {
     let inner = from_start.unwrap_or(pattern);
     let to_end = inner.strip_suffix('$');
     let text = string_regex(to_end.unwrap_or(inner)).unwrap();
-    let around = move |open: bool| if open { select(vec!["", "a", "🥳"]) } else { select(vec![""]) };
+    let around = move |open: bool| {
+        if open {
+            select(vec!["", "a", "🥳"])
+        } else {
+            select(vec![""])
+        }
+    };
     (around(from_start.is_none()), text, around(to_end.is_none()))
         .prop_map(move |(before, text, after)| {
             let text = format!("{before}{text}{after}");
-            text.chars().take(most.unwrap_or(usize::MAX)).collect::<String>().into()
+            text.chars()
+                .take(most.unwrap_or(usize::MAX))
+                .collect::<String>()
+                .into()
         })
         .boxed()
 }
@@ -75,8 +95,15 @@ fn of_format(format: &str) -> Vec<Value> {
         "time" => &["00:00:00Z", "23:59:59.999-12:00"],
         "duration" => &["PT1H30M", "P1Y2M3DT4H5M6S", "P4W"],
         "email" => &["ada@example.com", "a.b+c@[192.0.2.1]"],
-        "uuid" => &["67e55044-10b1-426f-9247-bb680e5fe0c8", "00000000-0000-0000-0000-000000000000"],
-        "uri" => &["https://example.com/a?b=c#d", "mailto:ada@example.com", "urn:x:y"],
+        "uuid" => &[
+            "67e55044-10b1-426f-9247-bb680e5fe0c8",
+            "00000000-0000-0000-0000-000000000000",
+        ],
+        "uri" => &[
+            "https://example.com/a?b=c#d",
+            "mailto:ada@example.com",
+            "urn:x:y",
+        ],
         "ipv4" => &["192.0.2.1", "0.0.0.0", "255.255.255.255"],
         "ipv6" => &["::", "2001:db8::1", "::ffff:192.0.2.1"],
         "hostname" => &["example.com", "a", "xn--bcher-kva.example"],

@@ -21,9 +21,18 @@ const NARROWER: &[(&str, &str)] = &[
     ("maxItems", "`max_length`, `length`"),
     ("minProperties", "`min_length`, `length`"),
     ("maxProperties", "`max_length`, `length`"),
-    ("uniqueItems", "a set takes what is repeated for one, which loses something in silence"),
-    ("additionalProperties", "a name that nobody knows is told and not lost in silence"),
-    ("unevaluatedProperties", "the same where fields are flattened"),
+    (
+        "uniqueItems",
+        "a set takes what is repeated for one, which loses something in silence",
+    ),
+    (
+        "additionalProperties",
+        "a name that nobody knows is told and not lost in silence",
+    ),
+    (
+        "unevaluatedProperties",
+        "the same where fields are flattened",
+    ),
 ];
 
 /// Checks that arguments which the tool would read are refused for nothing but these keywords.
@@ -33,12 +42,18 @@ pub(super) fn check(validator: &Validator, sent: &Value) -> Result<(), String> {
         any = true;
         narrows(&error)?;
     }
-    if any { Ok(()) } else { Err("no keyword at all".to_owned()) }
+    if any {
+        Ok(())
+    } else {
+        Err("no keyword at all".to_owned())
+    }
 }
 
 fn narrows(error: &ValidationError<'_>) -> Result<(), String> {
     if let Kind::AnyOf { context } | Kind::OneOfNotValid { context } = error.kind()
-        && context.iter().any(|branch| branch.iter().all(|error| narrows(error).is_ok()))
+        && context
+            .iter()
+            .any(|branch| branch.iter().all(|error| narrows(error).is_ok()))
     {
         return Ok(());
     }

@@ -30,10 +30,15 @@ impl Survival {
             (Value::Object(given), Value::Object(got)) => {
                 for (name, value) in given {
                     let got = got.get(name).unwrap_or(&Value::Null);
-                    self.check(value, got).map_err(|lost| format!("{name}: {lost}"))?;
+                    self.check(value, got)
+                        .map_err(|lost| format!("{name}: {lost}"))?;
                 }
-                let added = got.iter().find(|(name, got)| !got.is_null() && !given.contains_key(*name));
-                added.map_or(Ok(()), |(name, value)| Err(format!("{name}: {value} from nowhere")))
+                let added = got
+                    .iter()
+                    .find(|(name, got)| !got.is_null() && !given.contains_key(*name));
+                added.map_or(Ok(()), |(name, value)| {
+                    Err(format!("{name}: {value} from nowhere"))
+                })
             }
             _ if given == got => Ok(()),
             _ => Err(format!("{given} became {got}")),
@@ -41,9 +46,16 @@ impl Survival {
     }
 
     fn items(&self, given: &[Value], got: &[Value]) -> Result<(), String> {
-        let in_order = given.iter().zip(got).try_for_each(|(given, got)| self.check(given, got));
+        let in_order = given
+            .iter()
+            .zip(got)
+            .try_for_each(|(given, got)| self.check(given, got));
         let is_there = |given: &Value| got.iter().any(|got| self.check(given, got).is_ok());
-        if self.sets && given.iter().all(is_there) { Ok(()) } else { in_order }
+        if self.sets && given.iter().all(is_there) {
+            Ok(())
+        } else {
+            in_order
+        }
     }
 
     /// Integers are compared by their digits.
@@ -54,11 +66,16 @@ impl Survival {
         let (Some(given), Some(got)) = (given.as_f64(), got.as_f64()) else {
             return false;
         };
-        given.total_cmp(&got).is_eq() || given == got || self.single && rounded(given).total_cmp(&got).is_eq()
+        given.total_cmp(&got).is_eq()
+            || given == got
+            || self.single && rounded(given).total_cmp(&got).is_eq()
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding is what it is for")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "rounding is what it is for"
+)]
 fn rounded(number: f64) -> f64 {
     f64::from(number as f32)
 }
