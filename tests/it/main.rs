@@ -18,6 +18,7 @@ mod events;
 mod examples;
 mod hooks;
 mod host;
+mod many_tools;
 mod order;
 mod panics;
 mod pipeline;

@@ -4,9 +4,10 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Fields, Meta, Path, Token, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Field, Fields, Meta, Path, Token, parse_quote};
 
 use crate::errors::Errors;
+use crate::types;
 
 /// Expands `#[tool_type]`:
 ///
@@ -37,9 +38,13 @@ pub(crate) fn expand(
     });
     // With wrong keys the type is completed all the same: without the derives every use of it would
     // be one more error.
-    let output = errors
-        .take(parsed.and_then(without_union))
-        .map_or_else(|| item.clone(), |parsed| completed(parsed, sdk));
+    let output = match errors.take(parsed.and_then(without_union)) {
+        Some(parsed) => {
+            check_fields(&parsed.data, &mut errors);
+            completed(parsed, sdk)
+        }
+        None => item.clone(),
+    };
     let errors = errors.finish().err().map(syn::Error::into_compile_error);
     quote!(#errors #output)
 }
@@ -51,6 +56,35 @@ fn without_union(item: DeriveInput) -> syn::Result<DeriveInput> {
             data.union_token.span,
             "nothing tells which field of a union is meant: write an enum",
         )),
+    }
+}
+
+/// What a model can't fill in, as far as the spelling of a field's type tells. A field that serde
+/// reads in another way, or not at all, may have any type.
+fn check_fields(data: &Data, errors: &mut Errors) {
+    let is_special = |field: &Field| {
+        let special = ["skip", "skip_deserializing", "with", "deserialize_with"];
+        let written = words(&field.attrs, "serde");
+        written.iter().any(|word| special.contains(&word.as_str()))
+    };
+    let fields = all_fields(data).into_iter().flatten();
+    for field in fields.filter(|field| !is_special(field)) {
+        for misfit in types::argument_misfits(&field.ty) {
+            errors.over(misfit.part, misfit.advice);
+        }
+    }
+}
+
+/// The fields of a struct, or of each variant of an enum.
+fn all_fields(data: &Data) -> Vec<&Fields> {
+    match data {
+        Data::Struct(data) => vec![&data.fields],
+        Data::Enum(data) => data
+            .variants
+            .iter()
+            .map(|variant| &variant.fields)
+            .collect(),
+        Data::Union(_) => Vec::new(),
     }
 }
 
@@ -97,15 +131,7 @@ fn completed(mut item: DeriveInput, sdk: &TokenStream) -> TokenStream {
 /// Unknown fields are refused where there are named fields, unless some are collected by
 /// `#[serde(flatten)]`, which serde can't do both.
 fn can_deny_unknown_fields(data: &Data) -> bool {
-    let all: Vec<&Fields> = match data {
-        Data::Struct(data) => vec![&data.fields],
-        Data::Enum(data) => data
-            .variants
-            .iter()
-            .map(|variant| &variant.fields)
-            .collect(),
-        Data::Union(_) => Vec::new(),
-    };
+    let all = all_fields(data);
     let named = all.iter().any(|fields| matches!(fields, Fields::Named(_)));
     let flattened = all.iter().flat_map(|fields| fields.iter()).any(|field| {
         words(&field.attrs, "serde")

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use serde::ser::{self, Serialize, Serializer};
-use serde_json::value::Serializer as Plain;
+use serde_json::value::Serializer as SerdeJson;
 use serde_json::{Map, Value};
 
 /// The JSON of a value.
@@ -80,10 +80,10 @@ impl From<serde_json::Error> for NoJson {
 struct Finite;
 
 /// What is no float and holds nothing is left to `serde_json`.
-macro_rules! plain {
+macro_rules! by_serde_json {
     ($($method:ident: $type:ty,)*) => {$(
         fn $method(self, value: $type) -> Result<Value, NoJson> {
-            Ok(Plain.$method(value)?)
+            Ok(SerdeJson.$method(value)?)
         }
     )*};
 }
@@ -99,7 +99,7 @@ impl Serializer for Finite {
     type SerializeStruct = Object;
     type SerializeStructVariant = Object;
 
-    plain! {
+    by_serde_json! {
         serialize_bool: bool,
         serialize_i8: i8,
         serialize_i16: i16,
@@ -315,7 +315,7 @@ impl Object {
     fn finish(mut self) -> Result<Value, NoJson> {
         if let Some(name) = self.stand_in {
             let text = self.fields.remove(name).unwrap_or_default();
-            let mut stand_in = Plain.serialize_struct(name, 1)?;
+            let mut stand_in = SerdeJson.serialize_struct(name, 1)?;
             ser::SerializeStruct::serialize_field(&mut stand_in, name, &text)?;
             return Ok(ser::SerializeStruct::end(stand_in)?);
         }
@@ -351,7 +351,7 @@ impl ser::SerializeMap for Object {
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), NoJson> {
         // What becomes a key, and how, is known to serde_json alone; it tells by an object.
-        let mut object = Plain.serialize_map(Some(1))?;
+        let mut object = SerdeJson.serialize_map(Some(1))?;
         ser::SerializeMap::serialize_key(&mut object, key)?;
         self.key = only_key(object)?;
         Ok(())
@@ -367,10 +367,10 @@ impl ser::SerializeMap for Object {
     }
 }
 
-type PlainObject = <Plain as Serializer>::SerializeMap;
+type SerdeJsonObject = <SerdeJson as Serializer>::SerializeMap;
 
 /// The key of an object that lacks the value to its one key.
-fn only_key(mut object: PlainObject) -> Result<Option<String>, NoJson> {
+fn only_key(mut object: SerdeJsonObject) -> Result<Option<String>, NoJson> {
     ser::SerializeMap::serialize_value(&mut object, &())?;
     let object = ser::SerializeMap::end(object)?;
     let mut keys = object.as_object().into_iter().flat_map(Map::keys);

@@ -1,5 +1,9 @@
 //! What a schema accepts, the tool can read: for every kind of type, values that are nearly right
 //! are tried on both. Validation is the host's: formats are asserted, patterns take linear time.
+//!
+//! Some types are not here, since `schemars` makes the same schema of them as of others that accept
+//! more, and what a model sends wrong is refused by the tool instead: names of a map that are `bool`,
+//! `char`, integers of less than 64 bits, or variants with comments; `SocketAddr`; `CString`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
