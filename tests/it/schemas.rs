@@ -394,6 +394,11 @@ fn a_default_that_is_not_allowed_is_refused_by_the_probe_and_what_served_stays()
         assert!(reason.contains(part), "{part}: {reason}");
     }
     assert_eq!(dev.call("level", "{}"), "2");
+    drop(dev);
+    let mut restarted = project.dev();
+    assert_eq!(restarted.call("level", "{}"), "2", "after a restart too");
+    let list = restarted.ask("list");
+    assert_eq!(list["plugins"][0]["state"], "failed");
 }
 
 /// R26: the message names both places.

@@ -10,7 +10,28 @@ use crate::abi::{CallPort, LogLevel};
 use crate::state::States;
 
 /// The surroundings of one call. A tool takes it as a parameter `ctx: &ToolContext`, anywhere in
-/// its list; the model does not see it. Clones speak for the same call.
+/// its list; the model does not see it. Clones speak for the same call, also from other threads.
+///
+/// ```
+/// use tool_sdk::prelude::*;
+///
+/// /// Copy rows from one table to another.
+/// #[tool]
+/// fn copy_rows(rows: u32, ctx: &ToolContext) -> Result<String> {
+///     for row in 1..=rows {
+///         if ctx.is_aborted() {
+///             return Err(format!("stopped before row {row}").into());
+///         }
+///         ctx.progress(json!({"row": row, "of": rows}));
+///     }
+///     ctx.log(format!("copied {rows} rows"));
+///     Ok(format!("{rows} rows for call {}", ctx.call_id()))
+/// }
+///
+/// let run = tool_sdk::testing::run("copy_rows", json!({"rows": 2})).unwrap();
+/// assert_eq!(run.result, ToolResult::text("2 rows for call call_test"));
+/// assert_eq!(run.progress, [json!({"row": 1, "of": 2}), json!({"row": 2, "of": 2})]);
+/// ```
 #[derive(Clone)]
 pub struct ToolContext {
     inner: Arc<Inner>,
@@ -78,6 +99,7 @@ impl ToolContext {
     }
 
     /// Whether the call was cancelled or ran out of time: nobody waits for the result any more.
+    /// A plain `fn` can't be stopped from outside, so one that works long should ask now and then.
     pub fn is_aborted(&self) -> bool {
         let asked = match &self.inner.sink {
             Sink::Host(port) => port.is_aborted(),
@@ -86,8 +108,28 @@ impl ToolContext {
         asked || self.inner.cancelled.load(Ordering::Acquire)
     }
 
-    /// Waits until the call is cancelled. A tool that is cancelled has a tenth of a second to tidy
-    /// up before its future is dropped.
+    /// Waits until the call is cancelled or out of time. The tool then has a tenth of a second to
+    /// tidy up before its future is dropped; what it returns goes nowhere, since the call is
+    /// answered already.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use tool_sdk::prelude::*;
+    /// use tool_sdk::tokio;
+    ///
+    /// /// Wait for a moment.
+    /// #[tool]
+    /// async fn wait_a_moment(ctx: &ToolContext) -> Result<&'static str> {
+    ///     tokio::select! {
+    ///         () = tokio::time::sleep(Duration::from_millis(1)) => Ok("waited"),
+    ///         () = ctx.aborted() => Err("stopped".into()),
+    ///     }
+    /// }
+    ///
+    /// let run = tool_sdk::testing::run("wait_a_moment", json!({})).unwrap();
+    /// assert_eq!(run.result, ToolResult::text("waited"));
+    /// ```
     #[cfg(feature = "async")]
     pub async fn aborted(&self) {
         loop {

@@ -6,6 +6,17 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// Why a call has no ordinary result.
+///
+/// An error of a tool is a [`ToolError`](Self::ToolError) unless the tool says otherwise; the other
+/// kinds are mostly the host's.
+///
+/// ```
+/// use tool_sdk::prelude::*;
+///
+/// let error = ToolError::of(ErrorKind::Unavailable, "the database is being moved");
+/// assert_eq!(error.kind().as_str(), "unavailable");
+/// assert_eq!(ToolError::new("no such row").kind(), ErrorKind::ToolError);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -63,8 +74,8 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// The error of a tool. It converts from every error, from `String` and from `&str`, so `?` works
-/// on all of them.
+/// The error of a tool: what the model reads, what to do next, and the kind. It converts from every
+/// error, from `String` and from `&str`, so `?` works on all of them.
 ///
 /// ```
 /// use tool_sdk::prelude::*;
@@ -77,9 +88,15 @@ impl fmt::Display for ErrorKind {
 /// }
 ///
 /// assert_eq!(port("x").unwrap_err().to_string(), "invalid digit found in string");
+/// assert_eq!(port("").unwrap_err().to_string(), "no port given\npass a number below 65536");
+///
+/// // Whether it comes from a text or from an error, `into` is enough.
+/// let error: ToolError = "closed on Sundays".into();
+/// assert_eq!(error, ToolError::new("closed on Sundays"));
 /// ```
 ///
-/// It is not an [`Error`] itself: only so can it convert from every error.
+/// The texts of an error's sources follow its own. It is not an [`Error`] itself: only so can it
+/// convert from every error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolError {
     #[serde(default)]

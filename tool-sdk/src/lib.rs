@@ -30,7 +30,20 @@
 //! |---|---|
 //! | [`prelude`] | what an ordinary plugin uses |
 //! | [`testing`] | running a tool without a host |
+//! | [`tool`] | what a host knows of a tool; tools that are linked into a program |
+//! | [`panic`] | panics as hosts report them |
 //! | [`abi`] | the border between plugin and host |
+//!
+//! [`macro@tool`] has every key of `#[tool(…)]` and `#[arg(…)]`. The guide `docs/authors.md` of the
+//! repository shows each of them with the schema that it makes.
+//!
+//! | feature | gives |
+//! |---|---|
+//! | `async`, on by default | `async fn` tools, and the runtime that they run on as `tool_sdk::tokio` |
+//! | `chrono` | dates and times of chrono 0.4 as arguments and results, as `tool_sdk::chrono` |
+//! | `jiff` | dates, times and durations of jiff 0.2, as `tool_sdk::jiff` |
+//! | `url` | `Url`, as `tool_sdk::url` |
+//! | `uuid` | `Uuid`, as `tool_sdk::uuid` |
 
 #[doc(hidden)]
 #[path = "private.rs"]
@@ -63,6 +76,24 @@ pub use tool_macros::{plugin_state, tool, tool_type};
 
 /// The runtime that `async fn` tools run on, so that a plugin needs no dependency of its own for
 /// sleeping, files, sockets and child processes.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use tool_sdk::prelude::*;
+/// use tool_sdk::tokio::time::timeout;
+///
+/// /// Say how many bytes a file has.
+/// #[tool]
+/// async fn file_size(path: &str) -> Result<u64> {
+///     let looking = tool_sdk::tokio::fs::metadata(path);
+///     let metadata = timeout(Duration::from_secs(5), looking).await??;
+///     Ok(metadata.len())
+/// }
+///
+/// let run = tool_sdk::testing::run("file_size", json!({"path": "Cargo.toml"})).unwrap();
+/// assert!(run.result.content[0].as_text().is_some());
+/// ```
 #[cfg(feature = "async")]
 pub use tokio;
 

@@ -3,7 +3,25 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One block of content, as models and MCP clients know them.
+/// One block of content, as models and MCP clients know them. A tool may return one, or a `Vec` of
+/// them.
+///
+/// ```
+/// use tool_sdk::prelude::*;
+///
+/// /// Draw a dot.
+/// #[tool]
+/// fn draw_dot() -> Vec<Content> {
+///     vec![Content::text("A dot:"), Content::image("iVBORw0KGgo=", "image/png")]
+/// }
+///
+/// let result = tool_sdk::testing::run("draw_dot", json!({})).unwrap().result;
+/// assert_eq!(result.content[0].as_text(), Some("A dot:"));
+/// assert_eq!(
+///     json!(result.content[1]),
+///     json!({"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"})
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "type",
@@ -39,6 +57,28 @@ pub enum Content {
 }
 
 /// A document inside a result: its address, and its text or its bytes.
+///
+/// [`Content::resource`] makes one of text. For bytes set the fields:
+///
+/// ```
+/// use tool_sdk::prelude::*;
+///
+/// let mut resource = Resource::default();
+/// resource.uri = "file:///logo.png".to_owned();
+/// resource.mime_type = Some("image/png".to_owned());
+/// resource.blob = Some("iVBORw0KGgo=".to_owned());
+/// assert_eq!(
+///     json!(Content::Resource { resource }),
+///     json!({
+///         "type": "resource",
+///         "resource": {
+///             "uri": "file:///logo.png",
+///             "mimeType": "image/png",
+///             "blob": "iVBORw0KGgo=",
+///         },
+///     })
+/// );
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -105,6 +145,16 @@ impl Content {
 ///
 /// let result = ToolResult::text("Done!").details(json!({"rows": 3})).terminate();
 /// assert_eq!(result.content, [Content::text("Done!")]);
+/// assert_eq!(
+///     json!(result),
+///     json!({
+///         "content": [{"type": "text", "text": "Done!"}],
+///         "details": {"rows": 3},
+///         "usage": null,
+///         "terminate": true,
+///         "isError": false,
+///     })
+/// );
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -143,7 +193,8 @@ impl ToolResult {
         }
     }
 
-    /// A failure that the model should read.
+    /// A failure that the model should read. Most tools return `Err(…)` instead; this is for
+    /// failures that have blocks or details besides.
     pub fn error(text: impl Into<String>) -> Self {
         Self {
             is_error: true,
@@ -175,7 +226,8 @@ impl ToolResult {
         self
     }
 
-    /// Sets the result as data.
+    /// Sets the result as data, beside content that says the same. A tool that returns a struct
+    /// with `#[tool_type]` has it set already, and an output schema besides.
     #[must_use]
     pub fn structured(mut self, value: Value) -> Self {
         self.structured_content = Some(value);

@@ -16,8 +16,15 @@
 //! assert_eq!(run.progress, [json!({"status": "doubling"})]);
 //! ```
 //!
-//! What needs the host stays out: the schema is not enforced and hooks of the host do not run.
-//! The tool's own `prepare` and `validate` do.
+//! | step of a call | here |
+//! |---|---|
+//! | `prepare` | runs |
+//! | coercion (`"5"` → `5`), the schema | not applied; a value that the Rust type can't read is refused |
+//! | defaults of absent arguments | filled in |
+//! | `validate` | runs |
+//! | presets | are arguments like others: give their values |
+//! | hooks of the host, time limits, cancellation | none: a call is never aborted |
+//! | a panic | is a panic, so that the test fails with it |
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +48,26 @@ pub struct Run {
     pub progress: Vec<Value>,
 }
 
-/// How the host will see the tool.
+/// How the host will see the tool. Its `problems` say why a host would not take it, as far as the SDK
+/// can tell.
+///
+/// ```
+/// use tool_sdk::prelude::*;
+/// use tool_sdk::testing;
+///
+/// /// Halve a number.
+/// #[tool(read_only)]
+/// fn halve(#[arg(min = 0)] number: f64) -> f64 {
+///     number / 2.0
+/// }
+///
+/// let tool = testing::describe("halve").unwrap();
+/// assert_eq!(tool.label, "Halve");
+/// assert_eq!(tool.description, "Halve a number.");
+/// assert_eq!(tool.input_schema["properties"]["number"], json!({"type": "number", "minimum": 0}));
+/// assert_eq!(tool.annotations.read_only, Some(true));
+/// assert_eq!(tool.problems, [""; 0]);
+/// ```
 ///
 /// # Errors
 /// When no tool of that name is linked.
@@ -49,7 +75,28 @@ pub fn describe(tool: &str) -> Result<ToolDescription, ToolError> {
     Ok(find(tool)?.describe())
 }
 
-/// Runs the tool of this name. State of its plugin is opened from empty settings.
+/// Runs the tool of this name. State of its plugin is opened from empty settings; [`Plugin`] opens
+/// it from others and keeps it.
+///
+/// ```
+/// use tool_sdk::prelude::*;
+/// use tool_sdk::testing;
+///
+/// /// Divide a number by another.
+/// #[tool]
+/// fn divide(dividend: i64, #[arg(default = 2)] divisor: i64) -> Result<i64> {
+///     dividend.checked_div(divisor).ok_or_else(|| "no number is divided by 0".into())
+/// }
+///
+/// let run = testing::run("divide", json!({"dividend": 6})).unwrap();
+/// assert_eq!(run.result, ToolResult::text("3"));
+///
+/// let error = testing::run("divide", json!({"dividend": 6, "divisor": 0})).unwrap_err();
+/// assert_eq!(error.to_string(), "no number is divided by 0");
+///
+/// let error = testing::run("divide", json!({"dividend": "six"})).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::InvalidArguments);
+/// ```
 ///
 /// # Errors
 /// The tool's own error; [`ErrorKind::UnknownTool`] when no tool of that name is linked;

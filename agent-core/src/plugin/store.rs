@@ -49,6 +49,9 @@ struct Seen {
     /// When the look began.
     taken: i64,
     hash: ContentHash,
+    /// What served from here last, which may be older.
+    #[serde(default)]
+    served: Option<ContentHash>,
 }
 
 impl Store {
@@ -64,7 +67,8 @@ impl Store {
             .unwrap_or_default();
         // What lay at a path that is gone will hardly come back.
         let held = seen.iter().filter(|(path, _)| path.exists());
-        prune::prune(&dir, &held.map(|(_, seen)| seen.hash).collect());
+        let held = held.flat_map(|(_, seen)| [seen.hash].into_iter().chain(seen.served));
+        prune::prune(&dir, &held.collect());
         Ok(Self {
             dir,
             seen: Mutex::new(seen),
@@ -98,18 +102,14 @@ impl Store {
                 fingerprint,
                 taken,
                 hash,
+                served: self.seen(path).and_then(|seen| seen.served),
             },
         )?;
         Ok(stored)
     }
 
     fn known(&self, path: &Path, fingerprint: Fingerprint) -> Option<StoredLibrary> {
-        let seen = self
-            .seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(path)
-            .copied()?;
+        let seen = self.seen(path)?;
         if seen.fingerprint == fingerprint && !fingerprint.is_fresh_at(seen.taken) {
             self.read(seen.hash)
         } else {
@@ -117,12 +117,25 @@ impl Store {
         }
     }
 
-    /// What a path held when it was last looked at, whatever it holds now.
-    pub fn held(&self, path: &Path) -> Option<StoredLibrary> {
+    fn seen(&self, path: &Path) -> Option<Seen> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let hash = seen.get(path)?.hash;
-        drop(seen);
-        self.read(hash)
+        seen.get(path).copied()
+    }
+
+    /// Remembers that what the path held when it was last looked at serves now.
+    pub fn serves(&self, path: &Path) -> Result<(), PluginError> {
+        match self.seen(path) {
+            Some(seen) if seen.served != Some(seen.hash) => {
+                let served = Some(seen.hash);
+                self.remember(path, Seen { served, ..seen })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What served from a path last, whatever it holds now.
+    pub fn served(&self, path: &Path) -> Option<StoredLibrary> {
+        self.read(self.seen(path)?.served?)
     }
 
     /// What is stored under this hash, if it is whole.

@@ -164,7 +164,7 @@ impl Plugin {
     ) {
         let held = Builder::library_of(&registry.options.state, manifest)
             .filter(|_| self.current.is_none())
-            .and_then(|path| Some((registry.store.held(&path)?, path)));
+            .and_then(|path| Some((registry.store.served(&path)?, path)));
         let Some((stored, path)) = held else { return };
         let package = Some(manifest.package.clone());
         let loaded = self
@@ -215,6 +215,9 @@ impl Plugin {
         }
         let loaded = self.load(registry, name, &stored, &library).await;
         let current = loaded.map_err(|error| Failure::unreported(error.to_string(), content))?;
+        if let Err(error) = registry.store.serves(&library.path) {
+            tracing::warn!(plugin = %name, %error, "it could not be remembered that this serves");
+        }
         self.number = current.generation.number();
         self.images += 1;
         self.state = PluginState::Live;
