@@ -357,7 +357,8 @@ pub fn text(result: &Value) -> String {
 #[derive(Debug)]
 pub struct Readme;
 
-/// So is the code of the guide for people who write tools.
+/// So is the code of the guide for people who write tools. Its tools have different names, so that
+/// rustdoc can compile all examples at once.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/authors.md")]
 #[derive(Debug)]

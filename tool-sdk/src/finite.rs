@@ -376,3 +376,52 @@ fn only_key(mut object: SerdeJsonObject) -> Result<Option<String>, NoJson> {
     let mut keys = object.as_object().into_iter().flat_map(Map::keys);
     Ok(keys.next().cloned())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    /// Bytes as some types serialise them.
+    struct Bytes;
+
+    impl Serialize for Bytes {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_bytes(&[0, 255])
+        }
+    }
+
+    #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "`json!` makes a value")]
+    fn check<T: Serialize>(value: &T, expected: Value) {
+        assert_eq!(serde_json::to_value(value).unwrap(), expected);
+        assert_eq!(to_value(value).unwrap(), expected);
+    }
+
+    #[track_caller]
+    fn check_error<T: Serialize>(value: &T, expected: &str) {
+        assert_eq!(to_value(value).unwrap_err().to_string(), expected);
+    }
+
+    #[test]
+    fn what_serde_json_makes_of_rare_values_stays() {
+        let raw = RawValue::from_string("{\"b\": [1, 2.50]}".to_owned()).unwrap();
+        check(&[raw], json!([{"b": [1, 2.5]}]));
+        check(&Bytes, json!([0, 255]));
+        check(&(0.1_f32, u128::from(u64::MAX)), json!([0.1_f32, u64::MAX]));
+        check(&BTreeMap::from([(-1, "a")]), json!({"-1": "a"}));
+        check(&json!({"b": 1, "a": 1.5}), json!({"b": 1, "a": 1.5}));
+    }
+
+    #[test]
+    fn other_errors_say_where_they_are_too() {
+        check_error(&vec![(1, i128::MAX)], "/0/1: number out of range");
+        let no_name = BTreeMap::from([([1], 1)]);
+        check_error(&Some(&no_name), "key must be a string");
+        check_error(&[&no_name], "/0: key must be a string");
+    }
+}

@@ -30,8 +30,8 @@
 //! |---|---|
 //! | [`prelude`] | what an ordinary plugin uses |
 //! | [`testing`] | running a tool without a host |
-//! | [`tool`] | what a host knows of a tool; tools that are linked into a program |
-//! | [`panic`] | panics as hosts report them |
+//! | [`mod@tool`] | what a host knows of a tool; tools that are linked into a program |
+//! | [`mod@panic`] | panics as hosts report them |
 //! | [`abi`] | the border between plugin and host |
 //!
 //! [`macro@tool`] has every key of `#[tool(…)]` and `#[arg(…)]`. The guide `docs/authors.md` of the

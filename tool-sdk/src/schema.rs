@@ -18,7 +18,7 @@ pub(crate) fn input(
     docs: &FunctionDocs,
     problems: &mut Vec<String>,
 ) -> Value {
-    let mut generator = generator();
+    let mut generator = generator(Direction::In);
     let mut properties = Map::new();
     let mut required = Vec::new();
     for argument in arguments {
@@ -47,7 +47,7 @@ pub(crate) fn settings(
     settings: fn(&mut SchemaGenerator) -> Shape,
     problems: &mut Vec<String>,
 ) -> Value {
-    let mut generator = generator();
+    let mut generator = generator(Direction::In);
     let mut schema = settings(&mut generator).schema.to_value();
     rewrite(&mut schema, problems);
     if schema.get("type").is_none_or(|kind| kind != "object") {
@@ -64,7 +64,7 @@ pub(crate) fn settings(
 
 /// The schema of a tool's structured result. Clients expect an object: anything else is text only.
 pub(crate) fn output(output: fn(&mut SchemaGenerator) -> Option<Schema>) -> Option<Value> {
-    let mut generator = generator();
+    let mut generator = generator(Direction::Out);
     let mut schema = output(&mut generator)?.to_value();
     rewrite_result(&mut schema);
     let root = schema.as_object_mut()?;
@@ -75,14 +75,38 @@ pub(crate) fn output(output: fn(&mut SchemaGenerator) -> Option<Schema>) -> Opti
     Some(schema)
 }
 
+/// Whether serde reads a type or writes it, which may differ.
+#[derive(Clone, Copy)]
+enum Direction {
+    In,
+    Out,
+}
+
 /// Everything but recursive types is inlined: many clients do not follow `$ref`.
-fn generator() -> SchemaGenerator {
-    SchemaSettings::draft2020_12()
+fn generator(direction: Direction) -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12();
+    let settings = match direction {
+        Direction::In => settings.for_deserialize(),
+        Direction::Out => settings.for_serialize(),
+    };
+    settings
         .with(|settings| {
             settings.inline_subschemas = true;
             settings.meta_schema = None;
         })
         .into_generator()
+}
+
+/// Adds a keyword beside one of the same name that goes on to hold.
+fn also(schema: &mut Map<String, Value>, keyword: &str, value: Value) {
+    if !schema.contains_key(keyword) {
+        schema.insert(keyword.to_owned(), value);
+        return;
+    }
+    let all = schema.entry("allOf").or_insert_with(|| json!([]));
+    if let Value::Array(all) = all {
+        all.push(json!({keyword: value}));
+    }
 }
 
 fn add_definitions(

@@ -206,6 +206,9 @@ impl Values<'_> {
             }
             "minLength" => texts::of_length(0, count.saturating_sub(1)),
             "maxLength" => texts::of_length(count + 1, count + 2),
+            "maxItems" if schema.get("prefixItems").is_some() => {
+                within.prop_map(mutation::longer).boxed()
+            }
             "maxItems" | "maxProperties" => {
                 let mut wider = schema.clone();
                 let other = keyword.replace("max", "min");

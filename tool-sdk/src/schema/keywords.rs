@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Number, Value};
 
+use super::also;
 use crate::panic;
 use crate::tool::Keyword;
 
@@ -41,7 +42,7 @@ pub(super) fn apply(schema: &mut Keywords, added: &[Keyword]) -> Vec<String> {
             "min_length" => narrow(schema, Subject::Length, &length("min", &value)),
             "max_length" => narrow(schema, Subject::Length, &length("max", &value)),
             "pattern" | "format" => narrow(schema, Subject::Text, &|text| {
-                put(text, key, value.clone());
+                also(text, key, value.clone());
                 Ok(())
             }),
             "one_of" => narrow(schema, Subject::Choice, &|choice| one_of(choice, &value)),
@@ -133,24 +134,20 @@ fn bound<'a>(
         let Value::Number(number) = value else {
             return Err(format!("expected a number, found {value}"));
         };
-        let number = number.clone();
-        let beyond = |limit: &str, is_beyond: fn(&Number, &Number) -> bool| {
-            let limit = schema.get(limit).and_then(Value::as_number);
-            limit.filter(|limit| is_beyond(&number, limit)).cloned()
+        let own = |limit: &str| schema.get(limit).and_then(Value::as_number).cloned();
+        let (limit, widens, side) = if keyword.ends_with("inimum") {
+            let limit = own("minimum");
+            let widens = limit.as_ref().is_some_and(|limit| less(number, limit));
+            (limit, widens, "below what the argument takes, from")
+        } else {
+            let limit = own("maximum");
+            let widens = limit.as_ref().is_some_and(|limit| less(limit, number));
+            (limit, widens, "above what the argument takes, up to")
         };
-        let below = beyond("minimum", less);
-        let above = beyond("maximum", |number, limit| less(limit, number));
-        if let Some(limit) = below {
-            return Err(format!(
-                "{number} is below what the argument takes, from {limit}"
-            ));
+        if let Some(limit) = limit.filter(|_| widens) {
+            return Err(format!("{number} is {side} {limit}"));
         }
-        if let Some(limit) = above {
-            return Err(format!(
-                "{number} is above what the argument takes, up to {limit}"
-            ));
-        }
-        put(schema, keyword, number.into());
+        put(schema, keyword, number.clone().into());
         Ok(())
     }
 }
@@ -210,6 +207,8 @@ fn one_of(schema: &mut Keywords, choices: &Value) -> Result<(), String> {
 fn contradiction(schema: &Keywords) -> Option<String> {
     let pairs = [
         ("minimum", "maximum"),
+        ("exclusiveMinimum", "maximum"),
+        ("minimum", "exclusiveMaximum"),
         ("exclusiveMinimum", "exclusiveMaximum"),
         ("minLength", "maxLength"),
         ("minItems", "maxItems"),

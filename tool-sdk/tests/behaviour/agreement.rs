@@ -444,9 +444,12 @@ fn structs_and_what_is_flattened_into_them() {
     );
 }
 
+/// The macro sees only what a type is called.
+type Digits = u128;
+
 #[tool_type]
 struct Large {
-    parts: Vec<Option<u128>>,
+    parts: Vec<Option<Digits>>,
     larger: Option<Box<Large>>,
 }
 

@@ -108,7 +108,7 @@ fn scalars_are_what_json_has() {
             "flag": {"type": "boolean"},
             "letter": {"type": "string", "minLength": 1, "maxLength": 1},
             "ratio": {"type": "number"},
-            "short": {"type": "number"},
+            "short": {"type": "number", "minimum": f32::MIN, "maximum": f32::MAX},
         },
         "required": ["text", "lent", "flag", "letter", "ratio", "short"],
         "additionalProperties": false,

@@ -4,7 +4,6 @@
 #![expect(
     clippy::needless_pass_by_value,
     clippy::unnecessary_wraps,
-    clippy::unused_async,
     reason = "these tools are there for their signatures"
 )]
 #![expect(

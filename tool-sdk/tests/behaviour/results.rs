@@ -233,3 +233,29 @@ fn errors_of_every_type_are_the_tools_error() {
     let error = testing::run("fails_with_an_error", json!({})).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ToolError);
 }
+
+/// What is written may be called differently from what is read.
+#[tool_type]
+struct TwoNames {
+    #[serde(rename(serialize = "written", deserialize = "read"))]
+    name: u8,
+    #[serde(skip_serializing)]
+    #[expect(dead_code, reason = "it is read and not written")]
+    secret: u8,
+}
+
+#[tool]
+fn returns_two_names(it: TwoNames) -> TwoNames {
+    it
+}
+
+#[test]
+fn output_schema_is_that_of_what_is_written() {
+    let arguments = json!({"it": {"read": 1, "secret": 2}});
+    let run = testing::run("returns_two_names", arguments).unwrap();
+    assert_eq!(run.result.structured_content, Some(json!({"written": 1})));
+    let tool = testing::describe("returns_two_names").unwrap();
+    let properties = &tool.output_schema.unwrap()["properties"];
+    let names: Vec<&String> = properties.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["written"]);
+}

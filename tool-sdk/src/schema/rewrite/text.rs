@@ -6,6 +6,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::also;
 use super::{Keywords, Use};
 
 /// Says exactly which text is accepted.
@@ -78,18 +79,6 @@ fn replace(keywords: &mut Keywords, pattern: &str, example: &str) {
     keywords.shift_remove("format");
     also(keywords, "pattern", pattern.into());
     describe(keywords, &format!("For example `{example}`."));
-}
-
-/// Adds a keyword beside one of the same name that the author may have written.
-fn also(keywords: &mut Keywords, keyword: &str, value: Value) {
-    if !keywords.contains_key(keyword) {
-        keywords.insert(keyword.to_owned(), value);
-        return;
-    }
-    let all = keywords.entry("allOf").or_insert_with(|| json!([]));
-    if let Value::Array(all) = all {
-        all.push(json!({keyword: value}));
-    }
 }
 
 // ---- dates and times ---------------------------------------------------------------------------
