@@ -64,7 +64,7 @@ fn agree_lengths(
     #[arg(min_length = 1, max_length = 3)] list: Vec<u8>,
     #[arg(max_length = 2)] optional: Option<Vec<String>>,
     #[arg(min_length = 2)] set: BTreeSet<u8>,
-    #[arg(max_length = 1)] letters: HashSet<char>,
+    #[arg(max_length = 2)] letters: HashSet<char>,
     #[arg(min_length = 1, max_length = 2)] map: BTreeMap<String, u8>,
     #[arg(max_length = 1)] optional_map: Option<HashMap<String, bool>>,
     #[arg(min_length = 1)] object: Map<String, Value>,

@@ -33,7 +33,7 @@ fn agree_lengths_of_text(
     #[arg(min_length = 1, max_length = 5)] lent: &str,
     #[arg(max_length = 3)] owned: String,
     #[arg(min_length = 3)] optional: Option<String>,
-    #[arg(min_length = 0, max_length = 0)] empty: String,
+    #[arg(max_length = 0)] empty: String,
 ) -> Value {
     echo!(lent, owned, optional, empty)
 }
@@ -42,7 +42,7 @@ fn agree_lengths_of_text(
 fn agree_patterns(
     #[arg(pattern = "^[a-zß🥳]{2,4}$")] lent: &str,
     #[arg(pattern = "[0-9]", max_length = 4)] owned: String,
-    #[arg(pattern = "^[a-f]$")] letter: char,
+    #[arg(pattern = "[a-f]")] letter: char,
     #[arg(pattern = "^(yes|no)$")] optional: Option<String>,
     #[arg(pattern = "^[A-Z][a-z]*$", max_length = 2)] list: Vec<String>,
     #[arg(pattern = "^x")] optional_list: Option<Vec<String>>,

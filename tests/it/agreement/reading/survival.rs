@@ -2,6 +2,8 @@
 
 use serde_json::{Number, Value};
 
+use crate::agreement::schema::{Keywords, parts};
+
 /// What may be another value than it was, by the tool's schema.
 #[derive(Debug)]
 pub(super) struct Survival {
@@ -9,6 +11,8 @@ pub(super) struct Survival {
     single: bool,
     /// Items of sets have no order.
     sets: bool,
+    /// Names that have a default, and the default.
+    defaults: Vec<(String, Value)>,
 }
 
 impl Survival {
@@ -17,10 +21,11 @@ impl Survival {
         Self {
             single: text.contains("3.402823"),
             sets: text.contains("uniqueItems"),
+            defaults: parts(schema).into_iter().flat_map(|(_, part)| defaults(part)).collect(),
         }
     }
 
-    /// Checks that nothing was lost and nothing was added but fields that are null.
+    /// Checks that nothing was lost and nothing was added but what absent fields read as.
     pub(super) fn check(&self, given: &Value, got: &Value) -> Result<(), String> {
         match (given, got) {
             (Value::Number(given), Value::Number(got)) if self.is_same(given, got) => Ok(()),
@@ -35,7 +40,7 @@ impl Survival {
                 }
                 let added = got
                     .iter()
-                    .find(|(name, got)| !got.is_null() && !given.contains_key(*name));
+                    .find(|(name, got)| !given.contains_key(*name) && !self.is_default(name, got));
                 added.map_or(Ok(()), |(name, value)| {
                     Err(format!("{name}: {value} from nowhere"))
                 })
@@ -43,6 +48,12 @@ impl Survival {
             _ if given == got => Ok(()),
             _ => Err(format!("{given} became {got}")),
         }
+    }
+
+    /// Whether an absent field reads as this value.
+    fn is_default(&self, name: &str, value: &Value) -> bool {
+        let known = |(of, default): &(String, Value)| of == name && default == value;
+        value.is_null() || self.defaults.iter().any(known)
     }
 
     fn items(&self, given: &[Value], got: &[Value]) -> Result<(), String> {
@@ -70,6 +81,14 @@ impl Survival {
             || given == got
             || self.single && rounded(given).total_cmp(&got).is_eq()
     }
+}
+
+fn defaults(part: &Keywords) -> Vec<(String, Value)> {
+    let named = part.get("properties").and_then(Value::as_object);
+    let of = |(name, property): (&String, &Value)| {
+        Some((name.clone(), property.get("default")?.clone()))
+    };
+    named.into_iter().flatten().filter_map(of).collect()
 }
 
 #[expect(
