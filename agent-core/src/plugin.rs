@@ -152,6 +152,9 @@ pub enum PluginError {
         /// What the plugin said.
         reason: String,
     },
+    /// More than one thing is wrong.
+    #[error("{}", each(.0))]
+    Several(Vec<PluginError>),
     /// A tool's name or schema is not usable.
     #[error("tool `{tool}`: {reason}")]
     BadTool {
@@ -163,6 +166,16 @@ pub enum PluginError {
 }
 
 impl PluginError {
+    /// Several errors as one.
+    fn all(mut errors: Vec<Self>) -> Option<Self> {
+        let last = errors.pop()?;
+        if errors.is_empty() {
+            return Some(last);
+        }
+        errors.push(last);
+        Some(Self::Several(errors))
+    }
+
     pub(crate) fn io(context: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let context = context.into();
         move |source| Self::Io { context, source }
@@ -175,6 +188,11 @@ impl PluginError {
             Self::Incomplete { .. } | Self::NotALibrary { .. } | Self::Io { .. }
         )
     }
+}
+
+fn each(errors: &[PluginError]) -> String {
+    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    texts.join("; ")
 }
 
 /// A library file together with what it is expected to be.

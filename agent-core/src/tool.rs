@@ -3,6 +3,7 @@
 //! Where a tool comes from — a plugin, this program, a server — is hidden behind [`HostTool`].
 //! Nothing here knows of libraries, registries or the order of a call.
 
+mod branch;
 mod coerce;
 mod compile;
 pub(crate) mod declared;

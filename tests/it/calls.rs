@@ -153,31 +153,6 @@ fn blocks_are_printed_one_after_the_other_and_nothing_has_a_placeholder() {
     assert_eq!(project.run(&["call", "nothing"]).stdout, "(no output)\n");
 }
 
-/// Y2: the schema of the source document, compared without `additionalProperties` (R33).
-#[test]
-fn y2_schema_is_the_one_of_the_source_document() {
-    let project = project();
-    let mut schema = project.run(&["schema", "getWeather"]).json()[0]["inputSchema"].clone();
-    assert_eq!(schema["additionalProperties"], false);
-    schema
-        .as_object_mut()
-        .unwrap()
-        .remove("additionalProperties");
-    schema["properties"]["units"]
-        .as_object_mut()
-        .unwrap()
-        .remove("description");
-    let expected = json!({
-        "type": "object",
-        "properties": {
-            "city": {"type": "string", "description": "City name"},
-            "units": {"type": "string", "enum": ["celsius", "fahrenheit"], "default": "celsius"},
-        },
-        "required": ["city"],
-    });
-    assert_eq!(schema, expected);
-}
-
 #[test]
 fn wrong_usage_exits_with_2_and_says_what_to_do() {
     let project = Project::new();

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use agent_core::build::Profile;
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolsmith_tests::{Project, repository, target, toolsmith};
 
 /// Runs cargo for one plugin as a person would.
@@ -44,7 +44,24 @@ fn own_tests_of_every_plugin_pass() {
     }
 }
 
-/// Y59, Y12: both tools are listed with label and description, and called by name.
+/// Y2: compared without `additionalProperties` (R33).
+fn y2_schema_is_the_one_of_the_source_document(schema: &str, complaints: &str) {
+    let shown: Value = serde_json::from_str(schema).expect(complaints);
+    let mut schema = shown[0]["inputSchema"].clone();
+    let keywords = schema.as_object_mut().unwrap();
+    assert_eq!(keywords.remove("additionalProperties"), Some(false.into()));
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "City name"},
+            "units": {"type": "string", "enum": ["celsius", "fahrenheit"], "default": "celsius"},
+        },
+        "required": ["city"],
+    });
+    assert_eq!(schema, expected);
+}
+
+/// Y59, Y2, Y12: both tools are listed with label and description, and called by name.
 #[test]
 fn y59_both_plugins_serve_from_the_repository() {
     let project = Project::new();
@@ -91,6 +108,11 @@ fn y59_both_plugins_serve_from_the_repository() {
             ),
         ]
     );
+    let (_, schema, complaints) = run(&["schema", "getWeather"]);
+    y2_schema_is_the_one_of_the_source_document(&schema, &complaints);
+    let (code, examples, complaints) = run(&["test", "--json"]);
+    assert_eq!(code, Some(0), "{examples}{complaints}");
+
     let (code, text, _) = run(&["call", "getTime", r#"{"city":"Tokyo"}"#]);
     assert_eq!(code, Some(0));
     assert!(text.starts_with("Tokyo, Japan (Asia/Tokyo): "), "{text}");

@@ -191,6 +191,7 @@ const KINDS: &str = r#"
     enum Shape {
         Circle { radius: f64 },
         Square { side: f64 },
+        Dots { count: u8 },
     }
 
     #[tool]
@@ -267,14 +268,17 @@ fn kinds_are_shown(dev: &mut Dev) {
     assert_eq!(shown(dev, "optional")["inputSchema"].get("required"), None);
 }
 
-/// Calls that pass, with the answer, and calls that are refused, with a part of the reason.
-fn kinds_are_enforced(dev: &mut Dev) {
-    let deep = |leaf: &str| {
-        let inner = format!(r#"{{"v": {leaf}, "kids": []}}"#);
-        (0..5).fold(inner, |tree, _| {
-            format!(r#"{{"v": "x", "kids": [{tree}]}}"#)
-        })
-    };
+/// Arguments of `tree`, five levels deep, with this leaf.
+fn deep(leaf: &str) -> String {
+    let inner = format!(r#"{{"v": {leaf}, "kids": []}}"#);
+    let tree = (0..5).fold(inner, |tree, _| {
+        format!(r#"{{"v": "x", "kids": [{tree}]}}"#)
+    });
+    format!(r#"{{"tree": {tree}}}"#)
+}
+
+/// Calls that pass, with the answer.
+fn what_is_shown_passes(dev: &mut Dev) {
     let passing = [
         ("ping", "{}", "pong"),
         ("optional", "{}", "None"),
@@ -298,12 +302,24 @@ fn kinds_are_enforced(dev: &mut Dev) {
             r#"{"shape": {"kind": "circle", "radius": 2}}"#,
             "Circle { radius: 2.0 }",
         ),
+        (
+            "draw",
+            r#"{"shape": {"kind": "dots", "count": 3.0}}"#,
+            "Dots { count: 3 }",
+        ),
+        (
+            "draw",
+            r#"{"shape": {"kind": "dots", "count": "3"}}"#,
+            "Dots { count: 3 }",
+        ),
     ];
     for (tool, arguments, expected) in passing {
         assert_eq!(dev.call(tool, arguments), expected, "{tool} {arguments}");
     }
-    let tree = format!(r#"{{"tree": {}}}"#, deep(r#""leaf""#));
-    assert!(dev.call("tree", &tree).contains(r#"v: "leaf""#));
+    assert!(
+        dev.call("tree", &deep(r#""leaf""#))
+            .contains(r#"v: "leaf""#)
+    );
     for (key, value) in [
         ("some_digits", "abc 7 xyz"),
         ("one", "\u{1F973}"),
@@ -312,7 +328,10 @@ fn kinds_are_enforced(dev: &mut Dev) {
         let answer = dev.call("spelled", &json!({key: value}).to_string());
         assert!(answer.contains(&format!("Some({value:?})")), "{answer}");
     }
-    let wrong_leaf = format!(r#"{{"tree": {}}}"#, deep("[5]"));
+}
+
+/// Calls that are refused, with a part of the reason.
+fn what_is_not_shown_is_refused(dev: &mut Dev) {
     let attack = format!(r#"{{"many": "{}!"}}"#, "a".repeat(28));
     let refused = [
         ("bytes", r#"{"data": [256]}"#, "/data/0: "),
@@ -342,7 +361,7 @@ fn kinds_are_enforced(dev: &mut Dev) {
         ("draw", r#"{"shape": {"kind": "oval"}}"#, "circle"),
         (
             "tree",
-            &wrong_leaf,
+            &deep("[5]"),
             "/tree/kids/0/kids/0/kids/0/kids/0/kids/0/v: ",
         ),
         ("spelled", r#"{"no_tmp": "tmp_a"}"#, "/no_tmp: "),
@@ -370,7 +389,8 @@ fn y2_what_is_shown_is_what_is_enforced() {
     project.plugin("kinds", KINDS);
     let mut dev = project.dev();
     kinds_are_shown(&mut dev);
-    kinds_are_enforced(&mut dev);
+    what_is_shown_passes(&mut dev);
+    what_is_not_shown_is_refused(&mut dev);
 }
 
 /// Case g3.schema-agreement and the probe: a default that its own constraint forbids, where the

@@ -37,6 +37,7 @@ struct CounterSettings {
 struct Counter(AtomicUsize);
 
 #[plugin_state]
+#[expect(clippy::needless_pass_by_value, reason = "settings are owned")]
 fn open_counter(settings: CounterSettings) -> Counter {
     Counter(AtomicUsize::new(settings.start))
 }

@@ -253,8 +253,8 @@ pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// It has no keys. `#[serde(…)]` below it says how fields and variants are called and read,
 /// `#[schemars(…)]` what else their schema says; doc comments are descriptions. Derives of the
-/// same traits below it stay and are not made twice. A type with `#[serde(flatten)]` fields takes
-/// unknown fields, since these collect them.
+/// same traits below it stay and are not made twice. With `#[serde(flatten)]` on a map a type takes
+/// unknown fields, since the map collects them; with it on a struct it knows that struct's fields.
 ///
 /// ```compile_fail
 /// # use tool_sdk::prelude::*;
@@ -318,8 +318,8 @@ pub fn tool_type(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// | how many | any number in a crate, each of another type |
 /// | end | `Drop`, when the plugin was replaced and its last call has ended |
 ///
-/// Changed settings open a new value; calls that run keep the one they began with. If opening
-/// fails, what served before goes on serving.
+/// When a host gives the plugin other settings, a new value is opened; calls that run keep the one
+/// they began with. If opening fails, what served before goes on serving.
 #[proc_macro_attribute]
 pub fn plugin_state(attribute: TokenStream, item: TokenStream) -> TokenStream {
     plugin_state::expand(&attribute.into(), &item.into(), &sdk::path()).into()

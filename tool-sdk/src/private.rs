@@ -313,7 +313,11 @@ impl<T> AnyReturned<T> for Returned<T> {
     {
         let value = finite::to_value(&self.0?)
             .map_err(|error| ToolError::new(format!("the result is no JSON: {error}")))?;
-        let result = ToolResult::text(value.to_string());
+        // A text is shown as it is, without quotation marks.
+        let result = match &value {
+            Value::String(text) => ToolResult::text(text),
+            other => ToolResult::text(other.to_string()),
+        };
         // Clients expect an object.
         Ok(if value.is_object() {
             result.structured(value)

@@ -8,7 +8,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use self::rewrite::{rewrite, rewrite_result, with_example};
+use self::rewrite::{rewrite, rewrite_result, with_notes};
 use crate::docs::{self, FunctionDocs};
 use crate::tool::{ArgumentRecord, Shape};
 
@@ -146,7 +146,7 @@ fn property(
     };
     let description = own
         .or_else(|| listed().map(|(_, text)| text.clone()))
-        .map(|text| with_example(text, of_type.as_ref()).into())
+        .map(|text| with_notes(&text, of_type.as_ref()).into())
         .or(of_type);
 
     let mut property = Map::new();

@@ -29,12 +29,10 @@ fn readable(list: &List) -> String {
     for tool in &list.tools {
         let first = plain(tool.description.lines().next().unwrap_or_default());
         let mark = mark(tool.deprecated.as_deref());
-        _ = write!(
-            text,
-            "\n  {}: {}{mark} — {first}",
-            tool.name,
-            plain(&tool.label)
-        );
+        _ = write!(text, "\n  {}: {}{mark}", tool.name, plain(&tool.label));
+        if !first.is_empty() {
+            _ = write!(text, " — {first}");
+        }
         if let Some(reason) = &tool.reason {
             _ = write!(text, "\n    not callable: {reason}");
         }

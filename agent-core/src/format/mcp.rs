@@ -10,7 +10,9 @@ pub fn tool(spec: &ToolSpec) -> Value {
     let mut tool = Map::new();
     tool.insert("name".to_owned(), spec.name.clone().into());
     tool.insert("title".to_owned(), spec.label.clone().into());
-    tool.insert("description".to_owned(), spec.description.clone().into());
+    if !spec.description.is_empty() {
+        tool.insert("description".to_owned(), spec.description.clone().into());
+    }
     tool.insert("inputSchema".to_owned(), spec.input_schema.clone());
     if let Some(output) = &spec.output_schema {
         tool.insert("outputSchema".to_owned(), output.clone());

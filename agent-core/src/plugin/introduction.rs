@@ -162,7 +162,14 @@ fn own_tools(
     let numbered = (0..).zip(tools).filter(|(_, tool)| tool.package == package);
     let mut own: Vec<(ToolIndex, ToolDescription)> = numbered.collect();
     own.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
-    own.iter().try_for_each(|(_, tool)| check_tool(tool))?;
+    // All at once: an author mends several in one go.
+    let bad: Vec<PluginError> = own
+        .iter()
+        .filter_map(|(_, tool)| check_tool(tool).err())
+        .collect();
+    if let Some(error) = PluginError::all(bad) {
+        return Err(error);
+    }
     let twins = own.windows(2).find_map(|pair| match pair {
         [(_, one), (_, other)] => declared::twins(one, other),
         _ => None,

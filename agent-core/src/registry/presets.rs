@@ -84,8 +84,16 @@ impl Presets {
         }
         Err(PresetError::Values {
             tool: spec.name.clone(),
+            others: self.usable(spec, &problems),
             problems,
         })
+    }
+
+    /// The entries that are to stay as they are.
+    fn usable(&self, spec: &ToolSpec, problems: &[PresetProblem]) -> Vec<String> {
+        let given = self.0.get(&spec.name).into_iter().flat_map(BTreeMap::keys);
+        let usable = given.filter(|name| problems.iter().all(|one| one.argument() != *name));
+        usable.map(|name| format!("{} = …", key(name))).collect()
     }
 
     /// Presets that can't even be judged: without a variable, or without an argument.
@@ -148,10 +156,12 @@ pub enum PresetError {
     #[error(transparent)]
     Schema(SchemaError),
     /// Presets are wrong or lacking.
-    #[error("{}", told(.tool, .problems))]
+    #[error("{}", told(.tool, .others, .problems))]
     Values {
         /// The tool.
         tool: String,
+        /// Entries of the table `preset` that are to stay, without their values.
+        others: Vec<String>,
         /// What is wrong, one for each argument; never empty.
         problems: Vec<PresetProblem>,
     },
@@ -219,14 +229,7 @@ impl PresetProblem {
             Self::Unset { variable, .. } => variable.clone(),
             Self::Missing { argument } | Self::Wrong { argument, .. } => variable_for(argument),
         };
-        let argument = self.argument();
-        let bare = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
-        let key = if !argument.is_empty() && argument.chars().all(bare) {
-            argument.to_owned()
-        } else {
-            format!("{argument:?}")
-        };
-        Some(format!("{key} = \"${{{variable}}}\""))
+        Some(format!("{} = \"${{{variable}}}\"", key(self.argument())))
     }
 }
 
@@ -263,6 +266,16 @@ impl fmt::Display for PresetProblem {
     }
 }
 
+/// The name of an argument as a key of TOML.
+fn key(argument: &str) -> String {
+    let bare = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    if !argument.is_empty() && argument.chars().all(bare) {
+        argument.to_owned()
+    } else {
+        format!("{argument:?}")
+    }
+}
+
 /// The name that a variable for this argument would have.
 fn variable_for(argument: &str) -> String {
     let letter = |letter: char| {
@@ -281,13 +294,14 @@ fn variable_for(argument: &str) -> String {
 }
 
 /// The problems on one line, and what to do.
-fn told(tool: &str, problems: &[PresetProblem]) -> String {
+fn told(tool: &str, others: &[String], problems: &[PresetProblem]) -> String {
     let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
     let entries: Vec<String> = problems.iter().filter_map(PresetProblem::entry).collect();
     let advice = if entries.is_empty() {
         format!("look at `preset` under `[tools.{tool}]` in {FILE_NAME}")
     } else {
-        let line = format!("preset = {{ {} }}", entries.join(", "));
+        let all: Vec<String> = others.iter().cloned().chain(entries).collect();
+        let line = format!("preset = {{ {} }}", all.join(", "));
         format!(
             "under `[tools.{tool}]` in {FILE_NAME} write `{line}`, and set the variables that it names"
         )

@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::Change;
 use super::problem::{Problem, shown};
 use super::sent::{Sent, exact_integer};
 use super::shape::{all_of, allows_null, escape, item, property, resolve, types};
+use super::{Change, branch};
 use crate::limits;
 
 /// Places that one walk looks at; a schema that needs more describes the same value many times.
@@ -89,6 +89,9 @@ impl<'a> Walk<'a> {
         }
         for part in all_of(schema) {
             self.value(part, value, depth + 1);
+        }
+        for branch in branch::meant(self.root, schema, value, self.extent) {
+            self.value(branch, value, depth + 1);
         }
     }
 

@@ -45,6 +45,17 @@ fn target<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Value> {
     reference.strip_prefix('#').and_then(|at| root.pointer(at))
 }
 
+/// The schema with its references followed.
+pub(super) fn reference<'s>(root: &'s Value, mut schema: &'s Value) -> &'s Value {
+    for _ in 0..LAYERS {
+        match target(root, schema) {
+            Some(next) => schema = next,
+            None => break,
+        }
+    }
+    schema
+}
+
 fn branches(schema: &Value) -> Option<&[Value]> {
     let branches = schema
         .get("anyOf")

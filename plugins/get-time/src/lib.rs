@@ -16,7 +16,15 @@ pub mod zone;
 use tool_sdk::prelude::*;
 
 /// Get current local time for a timezone or city.
-#[tool(name = "getTime", label = "Time Lookup", parallel = true, validate = check)]
+#[tool(
+    name = "getTime",
+    label = "Time Lookup",
+    parallel = true,
+    read_only,
+    validate = check,
+    example({"timezone": "UTC"}, pattern = r"^UTC: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d"),
+    example({"city": "Tokyo"}, pattern = r"\(Asia/Tokyo\): .*\+09:00 JST"),
+)]
 pub fn get_time(
     /// IANA time zone, e.g. `America/New_York`; it wins when a city is given too
     timezone: Option<String>,

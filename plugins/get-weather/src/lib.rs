@@ -14,13 +14,13 @@ pub mod wmo;
 
 use tool_sdk::prelude::*;
 
-/// Units of the answer.
+// Units of the answer.
 #[tool_type]
 #[serde(rename_all = "lowercase")]
 pub enum Units {
-    /// Degrees Celsius, and kilometres per hour.
+    // Degrees Celsius, and kilometres per hour.
     Celsius,
-    /// Degrees Fahrenheit, and miles per hour.
+    // Degrees Fahrenheit, and miles per hour.
     Fahrenheit,
 }
 
@@ -34,13 +34,18 @@ impl From<Units> for report::Scale {
 }
 
 /// Fetch current weather and forecast for a given city.
-#[tool(name = "getWeather", label = "Weather Lookup", parallel = true)]
+#[tool(
+    name = "getWeather",
+    label = "Weather Lookup",
+    parallel = true,
+    read_only,
+    open_world
+)]
 pub fn get_weather(
     /// City name
     city: String,
-    /// Units of the answer
-    #[arg(default = "celsius")]
-    units: Units,
+    // The words say it all, so a model reads nothing more about them.
+    #[arg(default = "celsius")] units: Units,
 ) -> Result<String> {
     service::Service::from_environment()
         .and_then(|service| lookup::weather(&service, &city, units.into()))

@@ -9,7 +9,7 @@ pub(super) fn check(tool: &str) {
     let root = testing::describe(tool).unwrap().input_schema;
     let mut wrong = Vec::new();
     for (pointer, part) in parts(&root) {
-        let validator = validator(&alone(part, &root));
+        let validator = validator(&alone(part, &root)).unwrap();
         let listed = part.get("examples").and_then(Value::as_array);
         for value in part
             .get("default")

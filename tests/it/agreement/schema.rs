@@ -1,20 +1,19 @@
 //! A published schema: its parts, each by its JSON pointer, and the validator that a host makes.
 
-use jsonschema::{Draft, PatternOptions, Validator};
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 
 /// Keywords of one schema.
 pub(super) type Keywords = Map<String, Value>;
 
 /// The validator of a schema as the host configures it.
-pub(super) fn validator(schema: &Value) -> Validator {
+pub(super) fn validator(schema: &Value) -> Result<Validator, ValidationError<'static>> {
     jsonschema::options()
         .offline()
         .should_validate_formats(true)
         .with_draft(Draft::Draft202012)
         .with_pattern_options(PatternOptions::regex())
         .build(schema)
-        .unwrap()
 }
 
 /// The schema and every schema inside it. What is called like a keyword but is a name is none.

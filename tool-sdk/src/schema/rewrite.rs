@@ -8,7 +8,7 @@ mod text;
 
 use serde_json::{Map, Number, Value};
 
-pub(super) use self::text::with_example;
+pub(super) use self::text::with_notes;
 
 /// Keywords of one schema.
 type Keywords = Map<String, Value>;
@@ -107,6 +107,40 @@ fn walk(schema: &mut Value, purpose: &mut Use<'_>, position: Position) {
             }
             _ => {}
         }
+    }
+    join_null(keywords);
+}
+
+/// `{"anyOf": [T, {"type": "null"}]}`, where one type says it all: `{"type": ["string", "null"], …}`,
+/// which more clients read.
+fn join_null(keywords: &mut Keywords) {
+    let Some([value, null]) = keywords
+        .get("anyOf")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+    else {
+        return;
+    };
+    let is_null = null
+        .as_object()
+        .is_some_and(|null| null.len() == 1 && null.get("type").is_some_and(|kind| kind == "null"));
+    let Some(value) = value.as_object().filter(|_| is_null).cloned() else {
+        return;
+    };
+    // Keywords that are about a value of any type would be about null too.
+    let says_more = value.keys().any(|keyword| {
+        keyword == "not" || keyword == "const" || IN_PLACE.contains(&keyword.as_str())
+    });
+    let Some(Value::String(kind)) = value.get("type").filter(|_| !says_more).cloned() else {
+        return;
+    };
+    keywords.shift_remove("anyOf");
+    for (keyword, value) in value {
+        keywords.entry(keyword).or_insert(value);
+    }
+    keywords.insert("type".to_owned(), vec![kind, "null".to_owned()].into());
+    if let Some(Value::Array(words)) = keywords.get_mut("enum") {
+        words.push(Value::Null);
     }
 }
 

@@ -7,6 +7,7 @@ use tool_sdk::prelude::*;
 use tool_sdk::testing;
 
 use super::{called, described};
+use crate::tool_types::Units;
 
 fn result(tool: &str) -> ToolResult {
     testing::run(tool, json!({"text": " a "})).unwrap().result
@@ -258,4 +259,24 @@ fn output_schema_is_that_of_what_is_written() {
     let properties = &tool.output_schema.unwrap()["properties"];
     let names: Vec<&String> = properties.as_object().unwrap().keys().collect();
     assert_eq!(names, ["written"]);
+}
+
+#[tool]
+fn returns_perhaps(there: bool) -> Option<String> {
+    there.then(|| "a \"text\"".to_owned())
+}
+
+#[tool]
+fn returns_a_word() -> Units {
+    Units::Celsius
+}
+
+#[test]
+fn text_is_shown_without_quotation_marks_wherever_it_comes_from() {
+    assert_eq!(
+        called("returns_perhaps", json!({"there": true})),
+        "a \"text\""
+    );
+    assert_eq!(called("returns_perhaps", json!({"there": false})), "null");
+    assert_eq!(called("returns_a_word", json!({})), "celsius");
 }

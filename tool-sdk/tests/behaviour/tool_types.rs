@@ -276,3 +276,43 @@ fn serde_attributes_keep_working() {
     assert_eq!(properties["open"]["additionalProperties"], true);
     assert_eq!(properties["page"]["additionalProperties"], false);
 }
+
+/// How a day went.
+#[tool_type]
+#[derive(Debug)]
+#[serde(rename_all = "lowercase")]
+enum Day {
+    /// Nothing went wrong
+    Good,
+    /// Something did
+    Bad,
+}
+
+#[tool]
+fn takes_documented_words(
+    /// Today
+    day: Day,
+    other: Option<Day>,
+) -> String {
+    format!("{day:?} {other:?}")
+}
+
+#[test]
+fn meaning_of_words_stays_beside_the_docs_of_a_parameter_and_in_an_option() {
+    let meaning = "- `good`: Nothing went wrong\n- `bad`: Something did";
+    let expected = json!({
+        "day": {
+            "type": "string",
+            "description": format!("Today\n{meaning}"),
+            "enum": ["good", "bad"],
+        },
+        "other": {
+            "type": ["string", "null"],
+            "description": format!("How a day went.\n{meaning}"),
+            "enum": ["good", "bad", null],
+        },
+    });
+    assert_eq!(properties("takes_documented_words"), expected);
+    let arguments = json!({"day": "good", "other": null});
+    assert_eq!(called("takes_documented_words", arguments), "Good None");
+}

@@ -49,7 +49,7 @@ pub(super) enum TakenOver {
     /// It serves already, or is known not to.
     Nothing,
     /// It serves now, instead of this one.
-    Replaced(Option<Current>),
+    Replaced(Option<Box<Current>>),
 }
 
 /// Why a plugin's newest content does not serve.
@@ -223,7 +223,9 @@ impl Plugin {
         self.state = PluginState::Live;
         self.reason = None;
         self.failed_content = None;
-        Ok(TakenOver::Replaced(self.current.replace(current)))
+        Ok(TakenOver::Replaced(
+            self.current.replace(current).map(Box::new),
+        ))
     }
 
     /// The newest content has no tools: those of the one before go.
@@ -232,7 +234,7 @@ impl Plugin {
         self.reason = None;
         self.failed_content = None;
         match self.current.take() {
-            Some(old) => TakenOver::Replaced(Some(old)),
+            Some(old) => TakenOver::Replaced(Some(Box::new(old))),
             None => TakenOver::Nothing,
         }
     }

@@ -1,7 +1,7 @@
 //! Why a host refuses what a tool would read.
 
-use jsonschema::error::ValidationErrorKind as Kind;
-use jsonschema::{ValidationError, Validator};
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use jsonschema::{JsonType, ValidationError, Validator};
 use serde_json::Value;
 
 /// Keywords that refuse what the types of Rust can hold, each with its reason. Any other keyword
@@ -65,10 +65,18 @@ fn narrows(error: &ValidationError<'_>) -> Result<(), String> {
 }
 
 /// Serde reads a struct from the list of its fields too, and a word of an enum from an object that
-/// has it as a name. No schema shows these spellings, and a host does not take them.
+/// has it as its name. No schema shows these spellings, and a host does not take them.
 fn is_other_spelling(error: &ValidationError<'_>) -> bool {
-    match error.kind() {
-        Kind::Type { .. } => error.instance().is_array() || error.instance().is_object(),
+    let Kind::Type { kind } = error.kind() else {
+        return false;
+    };
+    let takes = |wanted: JsonType| match kind {
+        TypeKind::Single(kind) => *kind == wanted,
+        TypeKind::Multiple(kinds) => kinds.contains(wanted),
+    };
+    match &**error.instance() {
+        Value::Array(_) => takes(JsonType::Object),
+        Value::Object(fields) => takes(JsonType::String) && fields.values().eq([&Value::Null]),
         _ => false,
     }
 }

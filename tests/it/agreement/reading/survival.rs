@@ -21,7 +21,10 @@ impl Survival {
         Self {
             single: text.contains("3.402823"),
             sets: text.contains("uniqueItems"),
-            defaults: parts(schema).into_iter().flat_map(|(_, part)| defaults(part)).collect(),
+            defaults: parts(schema)
+                .into_iter()
+                .flat_map(|(_, part)| defaults(part))
+                .collect(),
         }
     }
 

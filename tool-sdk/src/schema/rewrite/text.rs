@@ -65,13 +65,15 @@ pub(super) fn describe(keywords: &mut Keywords, line: &str) {
     keywords.insert("description".to_owned(), text.into());
 }
 
-/// What the author says of an argument, with the example that its type came with.
-pub(in crate::schema) fn with_example(text: String, of_type: Option<&Value>) -> String {
-    let mut lines = of_type.and_then(Value::as_str).unwrap_or_default().lines();
-    match lines.next_back() {
-        Some(line) if line.starts_with("For example ") => format!("{text}\n{line}"),
-        _ => text,
-    }
+/// What the author says of an argument, with what its type ends with: an example, or the meaning of
+/// each of its words.
+pub(in crate::schema) fn with_notes(text: &str, of_type: Option<&Value>) -> String {
+    let is_note = |line: &&str| line.starts_with("For example ") || line.starts_with("- `");
+    let lines = of_type.and_then(Value::as_str).unwrap_or_default().lines();
+    let mut notes: Vec<&str> = lines.rev().take_while(is_note).collect();
+    notes.push(text);
+    notes.reverse();
+    notes.join("\n")
 }
 
 /// A pattern for a `format` that no validator knows. A model reads an example more easily.
