@@ -286,3 +286,23 @@ fn settings_without_state_are_refused() {
         "{reason}"
     );
 }
+
+/// Nobody waits for ever for a plugin that does not open, and nothing else waits with it.
+#[test]
+fn opening_has_a_time_limit() {
+    if std::env::var_os("TOOLSMITH_LONG").is_none() {
+        return;
+    }
+    let project = Project::new();
+    project.plugin(
+        "asleep",
+        "struct Db;\n\
+         #[plugin_state]\nfn open() -> Db { loop { std::thread::park() } }\n\
+         /// Asks.\n#[tool]\nfn ask(_db: &Db) {}\n",
+    );
+    project.plugin("awake", "/// Answers.\n#[tool]\nfn answer() -> u8 { 1 }\n");
+    let list = project.run(&["list", "--json"]).json();
+    let reason = list["plugins"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("was not open within 30s"), "{reason}");
+    assert_eq!(list["tools"][0]["name"], "answer");
+}
