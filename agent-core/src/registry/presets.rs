@@ -390,7 +390,7 @@ mod tests {
             &format!(
                 "the preset value of its argument `api_key` is wrong: too short (expected at least \
                  10 characters); {}",
-                write("api_key = \"${API_KEY}\"")
+                write("region = …, api_key = \"${API_KEY}\"")
             ),
         );
         check(

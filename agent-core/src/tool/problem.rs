@@ -123,10 +123,12 @@ impl Problems {
         self.listed.len() >= MOST_PROBLEMS
     }
 
-    /// Every problem on a line of its own, without anything of the values.
+    /// Every problem on a line of its own, without anything of the values. Names are no values.
     pub fn lines_without_values(&self) -> String {
-        let line =
-            |problem: &Problem| format!("  - {}: {}", problem.pointer, problem.without_value());
+        let line = |problem: &Problem| match problem.problem.as_str() {
+            UNKNOWN => format!("  - {}", problem.line()),
+            _ => format!("  - {}: {}", problem.pointer, problem.without_value()),
+        };
         let lines: Vec<String> = self.listed.iter().map(line).collect();
         lines.join("\n")
     }

@@ -36,47 +36,51 @@ const NARROWER: &[(&str, &str)] = &[
 ];
 
 /// Checks that arguments which the tool would read are refused for nothing but these keywords.
-pub(super) fn check(validator: &Validator, sent: &Value) -> Result<(), String> {
-    let mut any = false;
-    for error in validator.iter_errors(sent) {
-        any = true;
-        narrows(&error)?;
+pub(super) fn check(schema: &Value, validator: &Validator, sent: &Value) -> Result<(), String> {
+    let errors: Vec<_> = validator.iter_errors(sent).collect();
+    if errors.is_empty() {
+        return Err("no keyword at all".to_owned());
     }
-    if any {
-        Ok(())
-    } else {
-        Err("no keyword at all".to_owned())
-    }
+    errors.iter().try_for_each(|error| narrows(schema, error))
 }
 
-fn narrows(error: &ValidationError<'_>) -> Result<(), String> {
-    if let Kind::AnyOf { context } | Kind::OneOfNotValid { context } = error.kind()
-        && context
+fn narrows(schema: &Value, error: &ValidationError<'_>) -> Result<(), String> {
+    let all = |branch: &Vec<_>| branch.iter().all(|error| narrows(schema, error).is_ok());
+    let is_narrower = match error.kind() {
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => context.iter().any(all),
+        kind => NARROWER
             .iter()
-            .any(|branch| branch.iter().all(|error| narrows(error).is_ok()))
-    {
+            .any(|(keyword, _)| *keyword == kind.keyword()),
+    };
+    if is_narrower || is_other_spelling(schema, error) {
         return Ok(());
     }
     let keyword = error.kind().keyword();
-    if NARROWER.iter().any(|(narrower, _)| *narrower == keyword) || is_other_spelling(error) {
-        return Ok(());
-    }
     Err(format!("`{keyword}` at {}: {error}", error.instance_path()))
 }
 
-/// Serde reads a struct from the list of its fields too, and a word of an enum from an object that
-/// has it as its name. No schema shows these spellings, and a host does not take them.
-fn is_other_spelling(error: &ValidationError<'_>) -> bool {
-    let Kind::Type { kind } = error.kind() else {
-        return false;
-    };
-    let takes = |wanted: JsonType| match kind {
-        TypeKind::Single(kind) => *kind == wanted,
-        TypeKind::Multiple(kinds) => kinds.contains(wanted),
+/// Serde reads some values in another spelling too: a struct from the list of its fields, a word of
+/// an enum from an object that has it as its name, a tag from the number of its variant. No schema
+/// shows these, and a host does not take them.
+fn is_other_spelling(schema: &Value, error: &ValidationError<'_>) -> bool {
+    let keyword = error.schema_path().as_str();
+    let part = keyword
+        .rsplit_once('/')
+        .and_then(|(part, _)| schema.pointer(part));
+    let is_tag = part.is_some_and(|part| part.get("const").is_some());
+    let takes = |wanted: JsonType| match error.kind() {
+        Kind::Type {
+            kind: TypeKind::Single(kind),
+        } => *kind == wanted,
+        Kind::Type {
+            kind: TypeKind::Multiple(kinds),
+        } => kinds.contains(wanted),
+        _ => false,
     };
     match &**error.instance() {
         Value::Array(_) => takes(JsonType::Object),
         Value::Object(fields) => takes(JsonType::String) && fields.values().eq([&Value::Null]),
+        Value::Number(_) => is_tag,
         _ => false,
     }
 }
