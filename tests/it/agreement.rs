@@ -73,6 +73,7 @@ agree! {
     agree_presets
     agree_recursive_enums
     agree_recursive_structs
+    agree_recursive_untagged
     agree_renamed
     agree_scalars
     agree_sets

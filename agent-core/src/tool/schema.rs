@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::coerce::{Extent, Walk};
-use super::problem::{self, Problems};
+use super::problem::{self, Problem, Problems};
 use super::{compile, defaults, preset, shape};
 
 /// What was changed in the arguments, and where (R10).
@@ -92,38 +92,44 @@ impl ArgumentSchema {
     pub fn check(&self, sent: &Value, text: Option<&str>) -> Result<Checked, Problems> {
         let mut arguments = sent.clone();
         let mut changes = Vec::new();
-        let valid = self.is_valid(&arguments);
-        if !valid || self.has_integers {
-            let extent = if valid {
-                Extent::Valid
-            } else {
-                Extent::Invalid
-            };
-            let walk = Walk::new(&self.schema, text, extent);
-            let (coerced, too_large) = walk.coerce(&mut arguments);
-            let mut problems = match extent {
-                Extent::Valid => Problems::default(),
-                Extent::Invalid => problem::collect(&self.schema, &self.validator, &arguments),
-            };
-            self.refuse_hidden(sent, &mut problems);
-            for problem in too_large {
-                if problems
-                    .listed
-                    .iter()
-                    .all(|told| told.pointer != problem.pointer)
-                {
-                    problems.push(problem);
-                }
-            }
-            if !problems.is_empty() {
-                return Err(problems);
-            }
-            changes = coerced;
+        if !self.is_valid(&arguments) {
+            changes = self.coerced(&mut arguments, sent, text, Extent::Invalid)?;
+        }
+        // What is valid may hold floats that stand for integers.
+        if self.has_integers {
+            changes.extend(self.coerced(&mut arguments, sent, text, Extent::Valid)?);
         }
         if self.has_defaults {
             self.fill_defaults(&mut arguments);
         }
         Ok(Checked { arguments, changes })
+    }
+
+    /// Brings arguments to their declared types, and says what was changed.
+    fn coerced(
+        &self,
+        arguments: &mut Value,
+        sent: &Value,
+        text: Option<&str>,
+        extent: Extent,
+    ) -> Result<Vec<Change>, Problems> {
+        let (changes, too_large) = Walk::new(&self.schema, text, extent).coerce(arguments);
+        let mut problems = match extent {
+            Extent::Valid => Problems::default(),
+            Extent::Invalid => problem::collect(&self.schema, &self.validator, arguments),
+        };
+        self.refuse_hidden(sent, &mut problems);
+        for problem in too_large {
+            let is_new = |told: &Problem| told.pointer != problem.pointer;
+            if problems.listed.iter().all(is_new) {
+                problems.push(problem);
+            }
+        }
+        if problems.is_empty() {
+            Ok(changes)
+        } else {
+            Err(problems)
+        }
     }
 
     /// Brings arguments to their declared types and fills defaults in, without refusing any but

@@ -23,6 +23,8 @@ struct Place<'s> {
     pointer: &'s str,
     part: &'s Keywords,
     keyword: &'s str,
+    /// What is taken away: the value, or one of its names.
+    taken: &'s Value,
 }
 
 /// Keywords that no arguments can miss: which, where, and why they are shown.
@@ -132,14 +134,7 @@ fn differ(lax: &Validator, strict: &Validator, from: &Value) -> bool {
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let mut tries = (0..MOST_TRIES).map(|_| strategy.new_tree(&mut runner).unwrap().current());
-    let mut n = 0;
-    let began = std::time::Instant::now();
-    let r = tries.any(|arguments| {
-        n += 1;
-        lax.is_valid(&arguments) && !strict.is_valid(&arguments)
-    });
-    eprintln!("TRIES {n} {:?}", began.elapsed());
-    r
+    tries.any(|arguments| lax.is_valid(&arguments) && !strict.is_valid(&arguments))
 }
 
 /// The schema as a whole: whatever is taken out of it is missed here.

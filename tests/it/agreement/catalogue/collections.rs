@@ -58,6 +58,8 @@ fn agree_tuples(
     echo!(pair, nested, optional, list, options)
 }
 
+/// Arrays and tuples are left out: `min_length` and `max_length` would replace their one length,
+/// and then a host accepts lengths that no array has.
 #[tool]
 #[expect(clippy::too_many_arguments, reason = "one of each kind")]
 fn agree_lengths(

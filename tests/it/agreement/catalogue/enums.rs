@@ -28,6 +28,7 @@ enum Order {
 }
 
 #[tool]
+#[expect(clippy::too_many_arguments, reason = "one of each place")]
 fn agree_words(
     units: Units,
     order: Order,
@@ -138,7 +139,21 @@ enum Query {
     All { queries: Vec<Query> },
 }
 
+/// Nearly any JSON.
+#[tool_type]
+#[serde(untagged)]
+enum Tree {
+    Leaf(i8),
+    Items(Vec<Tree>),
+    Named(BTreeMap<String, Tree>),
+}
+
 #[tool]
 fn agree_recursive_enums(term: Term, query: Query, optional: Option<Term>) -> Value {
     echo!(term, query, optional)
+}
+
+#[tool]
+fn agree_recursive_untagged(tree: Tree, optional: Option<Tree>) -> Value {
+    echo!(tree, optional)
 }

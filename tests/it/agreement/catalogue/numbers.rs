@@ -46,7 +46,7 @@ fn agree_bounded_integers(
     #[arg(min = -5, max = 5)] i8: i8,
     #[arg(exclusive_min = -300, exclusive_max = 300)] i16: i16,
     #[arg(min = i32::MIN + 1)] i32: i32,
-    #[arg(min = -9_007_199_254_740_993_i64, exclusive_max = 9_007_199_254_740_993_i64)] i64: i64,
+    #[arg(min = -9_007_199_254_740_993_i64, max = 9_007_199_254_740_993_i64)] i64: i64,
     #[arg(exclusive_min = isize::MIN)] isize: isize,
     #[arg(min = 1)] u8: u8,
     #[arg(exclusive_min = 9, max = 100)] u16: u16,
@@ -88,9 +88,27 @@ fn agree_floats(plain: f64, optional: Option<f64>, list: Vec<f64>) -> Value {
     echo!(plain, optional, list)
 }
 
+#[tool_type]
+struct Singles {
+    plain: f32,
+    optional: Option<f32>,
+}
+
+#[tool_type]
+enum Single {
+    One(f32),
+    Both(Singles),
+}
+
 #[tool]
-fn agree_single_floats(plain: f32, optional: Option<f32>, list: Vec<f32>) -> Value {
-    echo!(plain, optional, list)
+fn agree_single_floats(
+    plain: f32,
+    optional: Option<f32>,
+    list: Vec<f32>,
+    singles: Singles,
+    single: Single,
+) -> Value {
+    echo!(plain, optional, list, singles, single)
 }
 
 #[tool]

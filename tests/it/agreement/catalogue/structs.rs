@@ -87,7 +87,8 @@ fn agree_structs_with_defaults(
     echo!(settings, optional, list)
 }
 
-/// Narrowed by its author.
+/// Narrowed by its author. `length` of a `char`, an array or a tuple is left out: it would replace
+/// the type's one length, and then a host accepts lengths that none of them has.
 #[tool_type]
 #[serde(rename_all = "camelCase")]
 struct Narrow {

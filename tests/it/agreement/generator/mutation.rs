@@ -207,7 +207,7 @@ fn spell(value: &Value, fractions: bool, text: &mut String) {
             text.push(']');
         }
         Value::Number(number) if fractions && !number.is_f64() => {
-            text.push_str(&format!("{number}.0"));
+            text.extend([number.to_string().as_str(), ".0"]);
         }
         other => text.push_str(&other.to_string()),
     }
