@@ -4,11 +4,15 @@
 mod advertised;
 #[expect(
     clippy::needless_pass_by_value,
+    clippy::too_many_arguments,
     reason = "these tools are there for their signatures"
 )]
 mod catalogue;
+mod depth;
+mod digits;
 mod generator;
 mod keywords;
+mod names;
 mod reading;
 mod schema;
 

@@ -224,9 +224,12 @@ impl Values<'_> {
                     .boxed()
             }
             "uniqueItems" => within.prop_map(mutation::longer).boxed(),
-            "required" => (within, select(list(limit)))
-                .prop_map(|(value, name)| drop_name(value, &name))
-                .boxed(),
+            "required" => {
+                let name = limit.clone();
+                within
+                    .prop_map(move |value| drop_name(value, &name))
+                    .boxed()
+            }
             "additionalProperties" | "unevaluatedProperties" => {
                 let more = (select(NAMES.to_vec()), anything());
                 (within, more)

@@ -23,8 +23,8 @@ struct Place<'s> {
     pointer: &'s str,
     part: &'s Keywords,
     keyword: &'s str,
-    /// What is taken away: the value, or one of its names.
-    taken: &'s Value,
+    /// What is taken away: one name of those that are required, else the keyword as a whole.
+    taken: Value,
 }
 
 /// Keywords that no arguments can miss: which, where, and why they are shown.
@@ -102,27 +102,57 @@ impl Place<'_> {
         self.keyword == "properties" || self.pointer.ends_with("/not")
     }
 
-    /// The schema without the keyword.
-    fn without(&self) -> Value {
-        let mut without = self.root.clone();
+    /// A schema without what is taken away.
+    fn without(&self, root: &Value) -> Value {
+        let mut without = root.clone();
         if let Some(Value::Object(part)) = without.pointer_mut(self.pointer) {
-            part.shift_remove(self.keyword);
-            let taken = json!({"keyword": self.keyword, "value": self.value()});
+            let names = part.get_mut(self.keyword).and_then(Value::as_array_mut);
+            match names {
+                Some(names) if self.keyword == "required" => {
+                    names.retain(|name| *name != self.taken);
+                }
+                _ => drop(part.shift_remove(self.keyword)),
+            }
+            let taken = json!({"keyword": self.keyword, "value": self.taken});
             part.insert(WITHOUT.to_owned(), taken);
         }
         without
     }
 
+    /// The schema of the one argument that it is about, which takes less time; of all, where it is
+    /// about none or may be about several.
+    fn narrowed(&self) -> Value {
+        let mut root = self.root.clone();
+        let Some(name) = self.pointer.strip_prefix("/properties/") else {
+            return root;
+        };
+        let name = name.split('/').next().unwrap_or_default();
+        if let Some(Value::Object(properties)) = root.get_mut("properties") {
+            properties.retain(|property, _| property == name);
+        }
+        if let Some(Value::Array(names)) = root.get_mut("required") {
+            names.retain(|required| required == name);
+        }
+        root
+    }
+
+    fn shown(&self) -> String {
+        let part = Value::from(self.part.clone());
+        format!("{}/{} {}: {part}", self.pointer, self.keyword, self.taken)
+    }
+
     /// Whether there are arguments on which the schema and that without the keyword differ.
-    fn is_missed(&self, whole: &Validator) -> bool {
-        let without = self.without();
+    fn is_missed(&self) -> bool {
+        let root = self.narrowed();
+        let without = self.without(&root);
+        let whole = validator(&root).unwrap();
         let Ok(lax) = validator(&without) else {
             return true;
         };
         if self.allows() {
-            differ(whole, &lax, self.root)
+            differ(&whole, &lax, &root)
         } else {
-            differ(&lax, whole, &without)
+            differ(&lax, &whole, &without)
         }
     }
 }
@@ -143,30 +173,36 @@ pub(super) fn is_as_written(tool: &str) {
     insta::assert_json_snapshot!(tool, root);
 }
 
-/// Looks for arguments that show what each keyword is for.
-pub(super) fn check(tool: &str) {
-    let root = testing::describe(tool).unwrap().input_schema;
-    let whole = validator(&root).unwrap();
-    let mut idle = Vec::new();
-    for (pointer, part) in &parts(&root) {
-        for keyword in part
-            .keys()
-            .filter(|keyword| !TOLD.contains(&keyword.as_str()))
-        {
-            let place = Place {
-                root: &root,
+/// Every keyword that decides what is accepted, and every name that is required.
+fn places<'s>(root: &'s Value, parts: &'s [(String, &'s Keywords)]) -> Vec<Place<'s>> {
+    let mut places = Vec::new();
+    for (pointer, part) in parts {
+        for (keyword, value) in *part {
+            let taken = match value {
+                Value::Array(names) if keyword == "required" => names.clone(),
+                whole => vec![whole.clone()],
+            };
+            let place = |taken| Place {
+                root,
                 pointer,
                 part,
                 keyword,
+                taken,
             };
-            if !place.is_implied() && !place.is_missed(&whole) {
-                idle.push(format!(
-                    "{pointer}/{keyword}: {}",
-                    Value::from((*part).clone())
-                ));
-            }
+            places.extend(taken.into_iter().map(place));
         }
     }
+    places.retain(|place| !TOLD.contains(&place.keyword));
+    places
+}
+
+/// Looks for arguments that show what each keyword is for.
+pub(super) fn check(tool: &str) {
+    let root = testing::describe(tool).unwrap().input_schema;
+    let parts = parts(&root);
+    let places = places(&root, &parts);
+    let is_idle = |place: &&Place<'_>| !place.is_implied() && !place.is_missed();
+    let idle: Vec<String> = places.iter().filter(is_idle).map(Place::shown).collect();
     assert!(
         idle.is_empty(),
         "{tool}: no arguments show what these are for:\n{}",

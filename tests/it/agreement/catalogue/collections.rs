@@ -7,7 +7,6 @@ use tool_sdk::prelude::*;
 use super::echo;
 
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each kind")]
 fn agree_lists(
     bytes: Vec<u8>,
     texts: Vec<String>,
@@ -61,7 +60,6 @@ fn agree_tuples(
 /// Arrays and tuples are left out: `min_length` and `max_length` would replace their one length,
 /// and then a host accepts lengths that no array has.
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each kind")]
 fn agree_lengths(
     #[arg(min_length = 1, max_length = 3)] list: Vec<u8>,
     #[arg(max_length = 2)] optional: Option<Vec<String>>,

@@ -28,7 +28,6 @@ enum Order {
 }
 
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each place")]
 fn agree_words(
     units: Units,
     order: Order,
@@ -111,7 +110,7 @@ enum Untagged {
     Flag(bool),
     Text(String),
     List(Vec<u8>),
-    Fields { byte: u8, units: Units },
+    Fields { size: u8, units: Units },
     Other(Fields),
 }
 

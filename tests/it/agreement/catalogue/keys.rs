@@ -10,7 +10,6 @@ use super::enums::Units;
 const COLOURS: [&str; 3] = ["red", "grün", "🥳"];
 
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each kind")]
 fn agree_choices(
     #[arg(one_of = COLOURS)] lent: &str,
     #[arg(one_of = ["a", "5", "true"])] owned: String,
@@ -44,7 +43,6 @@ fn agree_choices(
 }
 
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each kind")]
 fn agree_defaults(
     #[arg(default = "a")] text: String,
     #[arg(default = 'ß')] letter: char,
@@ -89,7 +87,6 @@ struct Area {
 /// # Arguments
 /// * `listed` - told in the list
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each kind")]
 fn agree_examples(
     /// Told in a comment
     #[arg(example = "a")]

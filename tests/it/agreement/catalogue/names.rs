@@ -6,7 +6,6 @@ use super::echo;
 
 /// Names of keywords, of numbers and of nothing in Rust.
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each keyword")]
 fn agree_keyword_names(
     properties: String,
     required: u8,

@@ -7,7 +7,6 @@ use tool_sdk::prelude::*;
 use super::echo;
 
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each width")]
 fn agree_integers(
     i8: i8,
     i16: i16,
@@ -24,7 +23,6 @@ fn agree_integers(
 }
 
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each width")]
 fn agree_optional_integers(
     i8: Option<i8>,
     i16: Option<i16>,
@@ -41,7 +39,6 @@ fn agree_optional_integers(
 }
 
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each width and place")]
 fn agree_bounded_integers(
     #[arg(min = -5, max = 5)] i8: i8,
     #[arg(exclusive_min = -300, exclusive_max = 300)] i16: i16,
@@ -112,7 +109,6 @@ fn agree_single_floats(
 }
 
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each key and place")]
 fn agree_bounded_floats(
     #[arg(min = 0, max = 1)] ratio: f64,
     #[arg(exclusive_min = -0.1, exclusive_max = 0.1)] near: f64,

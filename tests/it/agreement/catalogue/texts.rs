@@ -28,7 +28,6 @@ fn agree_boxed_texts(boxed: Box<str>, cow: Cow<'static, str>) -> Value {
 }
 
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each place")]
 fn agree_lengths_of_text(
     #[arg(min_length = 1, max_length = 5)] lent: &str,
     #[arg(max_length = 3)] owned: String,
@@ -51,7 +50,6 @@ fn agree_patterns(
 }
 
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of each format")]
 fn agree_formats(
     #[arg(format = "date")] date: &str,
     #[arg(format = "date-time")] moment: String,
