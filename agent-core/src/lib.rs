@@ -7,7 +7,7 @@
 //!
 //! | rung | modules | what they own |
 //! |---|---|---|
-//! | 1 | [`ids`], [`limits`], [`abort`], [`fingerprint`], [`json_text`], [`config`] | plain values |
+//! | 1 | [`ids`], [`limits`], [`abort`], [`fingerprint`], [`json_text`], [`json_value`], [`config`] | plain values |
 //! | 2 | [`tool`], [`message`], [`event`] | one callable tool; what is said; what happens |
 //! | 3 | [`plugin`] | a library file → tools |
 //! | 5 | [`build`] | a crate → a library file |
@@ -27,6 +27,7 @@ pub mod fingerprint;
 pub mod format;
 pub mod ids;
 pub mod json_text;
+pub mod json_value;
 pub mod limits;
 pub mod message;
 pub mod plugin;

@@ -17,8 +17,9 @@ pub const RESULT_TEXT: usize = 256 * 1024;
 /// Longest arguments of one call, in bytes of JSON text.
 pub const ARGUMENT_TEXT: usize = 16 * 1024 * 1024;
 
-/// Deepest nesting of arrays and objects in arguments, so that no walk over them runs out of stack.
-pub const ARGUMENT_DEPTH: usize = 128;
+/// Deepest nesting of arrays and objects in arguments: what `serde_json` reads, in the host and in a
+/// plugin.
+pub const ARGUMENT_DEPTH: usize = 127;
 
 /// Threads of the tool pool that may be at work at once; a call beyond them waits for a free one.
 pub const POOL_THREADS: usize = 64;

@@ -321,3 +321,41 @@ fn r13_unset_variable_costs_its_tool_only_and_says_what_to_write() {
     );
     assert_eq!(run(&project, &["call", "plain"]).stdout, "plain\n");
 }
+
+/// A tool that can't read its preset may quote it in its error; nobody sees that.
+#[test]
+fn r13_preset_that_the_type_refuses_is_not_quoted() {
+    let project = Project::new();
+    project.plugin(
+        "keyed",
+        r#"
+        #[tool_type]
+        #[serde(try_from = "String")]
+        struct Key(String);
+
+        impl TryFrom<String> for Key {
+            type Error = String;
+            fn try_from(text: String) -> std::result::Result<Self, String> {
+                Err(format!("{text} is no key"))
+            }
+        }
+
+        /// Asks.
+        #[tool]
+        fn ask(#[arg(preset)] key: Key) -> String {
+            key.0
+        }
+        "#,
+    );
+    let mut file = fs_err::read_to_string(project.path().join("toolsmith.toml")).unwrap();
+    file.extend(["\n[tools.ask]\npreset = { key = \"", SECRET, "\" }\n"]);
+    project.write("toolsmith.toml", &file);
+    let ran = project.run(&["call", "ask", "--json"]);
+    let shown = format!("{}{}{}", ran.stdout, ran.stderr, project.log());
+    assert!(!shown.contains(SECRET), "{shown}");
+    assert!(
+        ran.stdout
+            .contains("can't read the preset value of its argument `key`"),
+        "{shown}"
+    );
+}

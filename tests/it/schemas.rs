@@ -169,6 +169,11 @@ const KINDS: &str = r#"
     }
 
     #[tool]
+    fn listed(list: Vec<Value>) -> String {
+        format!("{list:?}")
+    }
+
+    #[tool]
     fn bytes(data: Vec<u8>) -> String {
         format!("{data:?}")
     }
@@ -284,6 +289,11 @@ fn what_is_shown_passes(dev: &mut Dev) {
         ("optional", "{}", "None"),
         ("optional", r#"{"mail": null}"#, "None"),
         ("bytes", r#"{"data": [0, 255]}"#, "[0, 255]"),
+        (
+            "anything",
+            r#"{"data": {"$serde_json::private::RawValue": "5"}}"#,
+            r#"{"$serde_json::private::RawValue":"5"}"#,
+        ),
         ("unsigned", r#"{"n": 5.0, "m": -0}"#, "5 0"),
         (
             "unsigned",

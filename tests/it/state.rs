@@ -212,7 +212,8 @@ async fn settings_are_validated_like_arguments_and_never_shown() {
     let expected = format!(
         "Validation failed for the settings of plugin {package:?}:\n  \
          - /cellar: missing required argument (expected string)\n  \
-         - /diary: missing required argument (expected string)"
+         - /diary: missing required argument (expected string)\n\
+         They stand under `[plugins.{package}.settings]` in toolsmith.toml"
     );
     assert_eq!(reason, expected);
 

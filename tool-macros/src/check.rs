@@ -1,6 +1,7 @@
 //! The rules for a whole tool, one function a rule. Each says what is wrong, where, and what to
 //! write instead.
 
+mod literals;
 mod values;
 
 use std::collections::HashSet;
@@ -26,6 +27,7 @@ pub(crate) fn tool(tool: &Tool, errors: &mut Errors) {
         annotations_agree,
         everything_is_described,
         values::keys_fit_their_types,
+        literals::fit_their_types,
         values::formats_are_known,
         values::bounds_leave_room,
         values::defaults_and_examples_are_allowed,
@@ -162,7 +164,10 @@ fn everything_is_described(tool: &Tool, errors: &mut Errors) {
         errors.at(tool.ident.span(), text);
     }
     for argument in arguments(tool).filter(|argument| !argument.preset) {
-        if docs::is_blank(&argument.docs) && !docs::may_list(&tool.docs, &argument.name.text) {
+        let is_listed = [&argument.name.text, &argument.ident]
+            .iter()
+            .any(|name| docs::may_list(&tool.docs, name));
+        if docs::is_blank(&argument.docs) && !is_listed {
             let text = format!(
                 "`require_docs`: say in a doc comment what `{}` is",
                 argument.name.text

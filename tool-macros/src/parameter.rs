@@ -39,6 +39,8 @@ pub(crate) enum Source {
 pub(crate) struct Argument {
     /// Name on the wire.
     pub(crate) name: Name,
+    /// Name in Rust.
+    pub(crate) ident: String,
     /// The pieces of its description.
     pub(crate) docs: Vec<Expr>,
     /// The type as it is written.
@@ -123,8 +125,9 @@ fn argument(
     is_text: bool,
     errors: &mut Errors,
 ) -> Option<Source> {
-    let ident = errors.take(plain_name(&parameter.pat));
-    let name = match (attr.rename.take(), ident?) {
+    let ident = errors.take(plain_name(&parameter.pat))?;
+    let in_rust = ident.unraw().to_string();
+    let name = match (attr.rename.take(), ident) {
         (Some(rename), _) => Name {
             text: rename.value.value(),
             span: rename.value.span(),
@@ -137,6 +140,7 @@ fn argument(
     };
     Some(Source::Argument(Box::new(Argument {
         name,
+        ident: in_rust,
         docs,
         ty: (*parameter.ty).clone(),
         is_text,
@@ -189,7 +193,8 @@ fn plain_name(pattern: &Pat) -> syn::Result<Ident> {
 
 fn wire_name(ident: &Ident, case: Option<Case>) -> syn::Result<Name> {
     let text = ident.unraw().to_string();
-    match text.strip_prefix('_') {
+    let visible = text.trim_start_matches('_');
+    match text.strip_prefix('_').map(|_| visible) {
         None => Ok(Name {
             text: case.map_or_else(|| text.clone(), |case| case.spell(&text)),
             span: ident.span(),

@@ -40,7 +40,7 @@ pub(crate) fn expand(
     // be one more error.
     let output = match errors.take(parsed.and_then(without_union)) {
         Some(parsed) => {
-            check_fields(&parsed.data, &mut errors);
+            check_fields(&parsed, &mut errors);
             completed(parsed, sdk)
         }
         None => item.clone(),
@@ -59,9 +59,18 @@ fn without_union(item: DeriveInput) -> syn::Result<DeriveInput> {
     }
 }
 
-/// What a model can't fill in, as far as the spelling of a field's type tells. A field that serde
-/// reads in another way, or not at all, may have any type.
-fn check_fields(data: &Data, errors: &mut Errors) {
+/// What neither an argument nor a result can hold, as far as the spelling of a field's type tells. A
+/// field that serde reads in another way, or not at all, may have any type.
+fn check_fields(item: &DeriveInput, errors: &mut Errors) {
+    let data = &item.data;
+    // serde writes the tag and reads it, and schemars knows nothing of it.
+    if matches!(data, Data::Struct(_))
+        && words(&item.attrs, "serde").iter().any(|word| word == "tag")
+    {
+        let text =
+            "`tag` tells the variants of an enum apart: remove it, or give the struct a field";
+        errors.over(&item.ident, text);
+    }
     let is_special = |field: &Field| {
         let special = ["skip", "skip_deserializing", "with", "deserialize_with"];
         let written = words(&field.attrs, "serde");
@@ -69,7 +78,7 @@ fn check_fields(data: &Data, errors: &mut Errors) {
     };
     let fields = all_fields(data).into_iter().flatten();
     for field in fields.filter(|field| !is_special(field)) {
-        for misfit in types::argument_misfits(&field.ty) {
+        for misfit in types::wide_integers(&field.ty) {
             errors.over(misfit.part, misfit.advice);
         }
     }

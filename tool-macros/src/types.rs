@@ -119,14 +119,16 @@ pub(crate) fn argument_misfits(ty: &Type) -> Vec<Misfit<'_>> {
     let mut misfits = Vec::new();
     walk(ty, &mut |part| {
         let advice = match part {
-            Type::Path(path) if path.path.is_ident("u128") || path.path.is_ident("i128") => {
-                "JSON has no numbers of 128 bits: write `i64` or `u64`, or take the digits as \
-                 `String`"
-                    .to_owned()
-            }
+            Type::Path(path) if is_wide(path) => WIDE.to_owned(),
             Type::Path(path) if last_segment(path) == "ToolContext" => {
                 "the context is lent for the call: write `&ToolContext`".to_owned()
             }
+            Type::Reference(reference) if is_lent(&reference.elem) => {
+                "this is never absent and stands alone: write the parameter as `&…` itself"
+                    .to_owned()
+            }
+            Type::Path(path) if let Some(advice) = texts_without_a_schema(path) => advice,
+            Type::Path(path) if let Some(advice) = keys_without_a_schema(path) => advice,
             Type::Reference(reference) => {
                 format!(
                     "inside another type an argument is owned: write `{}`",
@@ -159,6 +161,83 @@ pub(crate) fn argument_misfits(ty: &Type) -> Vec<Misfit<'_>> {
         false
     });
     misfits
+}
+
+const WIDE: &str = "JSON has no numbers of 128 bits: write `i64` or `u64`, or take the digits as \
+                    `String`";
+
+fn is_wide(path: &TypePath) -> bool {
+    path.path.is_ident("u128") || path.path.is_ident("i128")
+}
+
+/// Integers that no JSON holds, for arguments and results alike.
+pub(crate) fn wide_integers(ty: &Type) -> Vec<Misfit<'_>> {
+    let mut misfits = Vec::new();
+    walk(ty, &mut |part| {
+        if matches!(part, Type::Path(path) if is_wide(path)) {
+            let advice = WIDE.to_owned();
+            misfits.push(Misfit { part, advice });
+        }
+        true
+    });
+    misfits
+}
+
+/// What the host lends to a tool.
+fn is_lent(ty: &Type) -> bool {
+    ["ToolContext", "Args"]
+        .iter()
+        .any(|name| is_named(ty, name))
+}
+
+/// Types that are read from text, of which no schema says which.
+fn texts_without_a_schema(path: &TypePath) -> Option<String> {
+    const NAMES: [&str; 5] = [
+        "SocketAddr",
+        "SocketAddrV4",
+        "SocketAddrV6",
+        "CString",
+        "OsString",
+    ];
+    let name = last_segment(path);
+    NAMES.contains(&name.as_str()).then(|| {
+        format!(
+            "no schema says which text `{name}` takes: take a `String` and parse it in the body"
+        )
+    })
+}
+
+/// Keys of a map are texts in JSON. Those of 64 bits and of enums have a schema that says which.
+fn keys_without_a_schema(path: &TypePath) -> Option<String> {
+    const KEYS: [&str; 13] = [
+        "i8",
+        "i16",
+        "i32",
+        "u8",
+        "u16",
+        "u32",
+        "bool",
+        "char",
+        "Uuid",
+        "NaiveDate",
+        "NaiveTime",
+        "IpAddr",
+        "Url",
+    ];
+    if !["HashMap", "BTreeMap"].contains(&last_segment(path).as_str()) {
+        return None;
+    }
+    let last = path.path.segments.last()?;
+    let Type::Path(key) = peel(generic_types(&last.arguments).next()?) else {
+        return None;
+    };
+    let key = last_segment(key);
+    KEYS.contains(&key.as_str()).then(|| {
+        format!(
+            "names in JSON are text, and no schema says which of them is a `{key}`: take `String` \
+             or an enum with `#[tool_type]` as the key, `i64` or `u64` for numbers"
+        )
+    })
 }
 
 /// What can't be inside the type of a result.
@@ -261,7 +340,8 @@ fn owned(ty: &Type) -> String {
     match peel(ty) {
         Type::Slice(slice) => format!("Vec<{}>", owned(&slice.elem)),
         Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
-        Type::Path(path) if path.path.is_ident("Path") => "PathBuf".to_owned(),
+        Type::Path(path) if last_segment(path) == "Path" => "PathBuf".to_owned(),
+        Type::Path(path) if last_segment(path) == "OsStr" => "String".to_owned(),
         Type::Reference(reference) => owned(&reference.elem),
         other => written(other),
     }

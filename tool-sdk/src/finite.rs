@@ -117,8 +117,9 @@ impl Serializer for Finite {
     }
 
     fn serialize_f32(self, value: f32) -> Result<Value, NoJson> {
-        self.serialize_f64(value.into())?;
-        Ok(value.into())
+        // The shortest digits that mean it: `0.1`, and not what they become as a wider float.
+        let shortest = value.to_string().parse();
+        self.serialize_f64(shortest.unwrap_or_else(|_| value.into()))
     }
 
     fn serialize_f64(self, value: f64) -> Result<Value, NoJson> {
@@ -412,9 +413,17 @@ mod tests {
         let raw = RawValue::from_string("{\"b\": [1, 2.50]}".to_owned()).unwrap();
         check(&[raw], json!([{"b": [1, 2.5]}]));
         check(&Bytes, json!([0, 255]));
-        check(&(0.1_f32, u128::from(u64::MAX)), json!([0.1_f32, u64::MAX]));
+        check(&(0.5_f32, u128::from(u64::MAX)), json!([0.5_f32, u64::MAX]));
         check(&BTreeMap::from([(-1, "a")]), json!({"-1": "a"}));
         check(&json!({"b": 1, "a": 1.5}), json!({"b": 1, "a": 1.5}));
+    }
+
+    #[test]
+    fn single_floats_have_their_shortest_digits() {
+        assert_eq!(
+            to_value(&[0.1_f32, f32::MIN]).unwrap(),
+            json!([0.1, -3.402_823_5e38])
+        );
     }
 
     #[test]

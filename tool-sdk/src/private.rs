@@ -147,6 +147,7 @@ impl<T: Serialize + ?Sized> SchemaValue for T {}
     clippy::expect_used,
     reason = "caught by the probe, and there is no value to go on with"
 )]
+#[track_caller]
 pub fn schema_value<T: SchemaValue>(value: T) -> Value {
     finite::to_value(&value).expect("the values in a schema must serialise to JSON")
 }

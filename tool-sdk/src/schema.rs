@@ -142,7 +142,7 @@ fn property(
     let listed = || {
         docs.arguments
             .iter()
-            .find(|(name, _)| name == argument.name)
+            .find(|(name, _)| name == argument.name || name == argument.ident)
     };
     let description = own
         .or_else(|| listed().map(|(_, text)| text.clone()))

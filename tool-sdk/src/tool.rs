@@ -105,6 +105,8 @@ pub enum Entry {
 pub struct ArgumentRecord {
     /// Name on the wire.
     pub name: &'static str,
+    /// Name in Rust, where that is another one.
+    pub ident: &'static str,
     /// Doc lines of the parameter.
     pub docs: &'static [&'static str],
     /// What the type accepts.
@@ -121,6 +123,7 @@ impl ArgumentRecord {
     /// An argument about which its author said nothing.
     pub const PLAIN: Self = Self {
         name: "",
+        ident: "",
         docs: &[],
         shape: |_| Shape {
             schema: Schema::default(),

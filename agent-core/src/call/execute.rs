@@ -100,7 +100,7 @@ impl Caller {
         };
         let ran = tokio::select! {
             biased;
-            ran = run => answered(ran),
+            ran = run => answered(ran).map_err(|error| without_preset(call, error)),
             () = abort.aborted() => Err(aborted()),
             () = tokio::time::sleep(limit) => Err(overdue(call.name(), limit)),
         };
@@ -121,6 +121,22 @@ fn answered(
             ErrorKind::Panic,
             format!("The tool panicked: {report}"),
         )),
+    }
+}
+
+/// R13: a tool that can't read a preset says so in words that may hold its value.
+fn without_preset(call: &PreparedCall, error: CallError) -> CallError {
+    let is_about = |name: &&String| error.message.starts_with(&format!("/{name}"));
+    let mut presets = call.entry.presets();
+    match presets
+        .find(is_about)
+        .filter(|_| error.kind == ErrorKind::InvalidArguments)
+    {
+        Some(name) => {
+            let text = format!("The tool can't read the preset value of its argument `{name}`");
+            CallError::new(ErrorKind::Unavailable, text)
+        }
+        None => error,
     }
 }
 

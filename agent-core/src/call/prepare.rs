@@ -10,10 +10,10 @@ use super::hook::CallView;
 use super::unwind::guarded;
 use super::{Arguments, Before, Caller, Refused, ToolCall};
 use crate::abort::AbortSignal;
-use crate::limits;
 use crate::plugin::Lease;
 use crate::registry::ToolEntry;
 use crate::tool::{ArgumentSchema, BoxFuture, CallError, Change, Checked, Problems};
+use crate::{json_value, limits};
 
 /// What an MCP client or a person reads when a hook gives no reason.
 const BLOCKED: &str = "Tool execution was blocked";
@@ -272,7 +272,7 @@ fn parse(text: &str) -> Result<Value, Box<Refused>> {
     let problem = if text.len() > limits::ARGUMENT_TEXT {
         format!("they are longer than {} bytes", limits::ARGUMENT_TEXT)
     } else {
-        match serde_json::from_str(text) {
+        match json_value::parse(text) {
             Ok(value) => return Ok(value),
             Err(error) => error.to_string(),
         }

@@ -57,7 +57,9 @@ impl PluginState {
                 let plugin = &self.package;
                 let lines = problems.lines_without_values();
                 let head = format!("Validation failed for the settings of plugin {plugin:?}");
-                PluginError::Settings(format!("{head}:\n{lines}"))
+                let place =
+                    format!("They stand under `[plugins.{plugin}.settings]` in toolsmith.toml");
+                PluginError::Settings(format!("{head}:\n{lines}\n{place}"))
             })?;
         let Home {
             module,

@@ -128,6 +128,10 @@ impl fmt::Debug for Presets {
 pub(super) struct Preset(Map<String, Value>);
 
 impl Preset {
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -296,7 +300,8 @@ fn variable_for(argument: &str) -> String {
 /// The problems on one line, and what to do.
 fn told(tool: &str, others: &[String], problems: &[PresetProblem]) -> String {
     let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    let entries: Vec<String> = problems.iter().filter_map(PresetProblem::entry).collect();
+    let mut entries: Vec<String> = problems.iter().filter_map(PresetProblem::entry).collect();
+    entries.dedup();
     let advice = if entries.is_empty() {
         format!("look at `preset` under `[tools.{tool}]` in {FILE_NAME}")
     } else {

@@ -146,6 +146,11 @@ impl ToolEntry {
         }
     }
 
+    /// The names of its presets.
+    pub fn presets(&self) -> impl Iterator<Item = &String> {
+        self.preset.names()
+    }
+
     /// Waits until one more call of the tool may run; it has its turn until the answer is dropped.
     /// A call that is given up gives its turn back although its thread may still be at work: a tool
     /// that hangs could else never be called again, not even after it was mended.

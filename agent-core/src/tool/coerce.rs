@@ -9,10 +9,17 @@ use super::problem::{Problem, shown};
 use super::sent::{Sent, exact_integer};
 use super::shape::{all_of, allows_null, escape, item, property, resolve, types};
 use super::{Change, branch};
-use crate::limits;
+use crate::{json_value, limits};
 
 /// Places that one walk looks at; a schema that needs more describes the same value many times.
 const MOST_STEPS: usize = 10_000_000;
+
+/// Alternatives that one walk looks into: where many may have taken a value, and values in it, their
+/// number multiplies at every level.
+const MOST_ALTERNATIVES: usize = 20_000;
+
+/// Schemas of one place and of those around it: references may lead in a circle.
+const MOST_LAYERS: usize = 4 * limits::ARGUMENT_DEPTH;
 
 /// What of the arguments may be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +38,7 @@ pub(super) struct Walk<'a> {
     extent: Extent,
     pointer: String,
     steps: usize,
+    alternatives: usize,
     changes: Vec<Change>,
     /// Integers that no 64-bit type can hold: they would reach the tool rounded.
     too_large: Vec<Problem>,
@@ -45,6 +53,7 @@ impl<'a> Walk<'a> {
             extent,
             pointer: String::new(),
             steps: 0,
+            alternatives: 0,
             changes: Vec::new(),
             too_large: Vec::new(),
         }
@@ -59,7 +68,7 @@ impl<'a> Walk<'a> {
 
     fn value(&mut self, schema: &Value, value: &mut Value, depth: usize) {
         self.steps += 1;
-        if depth > limits::ARGUMENT_DEPTH || self.steps > MOST_STEPS {
+        if depth > MOST_LAYERS || self.steps > MOST_STEPS {
             return;
         }
         let schema = if value.is_null() {
@@ -91,7 +100,10 @@ impl<'a> Walk<'a> {
             self.value(part, value, depth + 1);
         }
         for branch in branch::meant(self.root, schema, value, self.extent) {
-            self.value(branch, value, depth + 1);
+            self.alternatives += 1;
+            if self.alternatives <= MOST_ALTERNATIVES {
+                self.value(branch, value, depth + 1);
+            }
         }
     }
 
@@ -183,7 +195,7 @@ fn from_text(text: &str, wants: &impl Fn(&str) -> bool) -> Option<Value> {
     if wants("boolean") && (text == "true" || text == "false") {
         return Some(Value::Bool(text == "true"));
     }
-    match serde_json::from_str(text).ok()? {
+    match json_value::parse(text).ok()? {
         Value::Number(number) if wants("number") => {
             // An integer that became a float has lost digits.
             let kept = !number.is_f64() || text.contains(['.', 'e', 'E']);

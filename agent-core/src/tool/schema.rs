@@ -11,6 +11,11 @@ use serde_json::Value;
 use super::coerce::{Extent, Walk};
 use super::problem::{self, Problem, Problems};
 use super::{compile, defaults, preset, shape};
+use crate::json_value::depth;
+use crate::limits;
+
+/// How much deeper defaults hardly ever make arguments.
+const DEPTH_OF_DEFAULTS: usize = 16;
 
 /// What was changed in the arguments, and where (R10).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,10 +102,18 @@ impl ArgumentSchema {
         }
         // What is valid may hold floats that stand for integers.
         if self.has_integers {
-            changes.extend(self.coerced(&mut arguments, sent, text, Extent::Valid)?);
+            let exact = self.coerced(&mut arguments, sent, text, Extent::Valid)?;
+            // Digits beyond those of a float may lie on the other side of a bound.
+            if !exact.is_empty() && !self.is_valid(&arguments) {
+                return Err(problem::collect(&self.schema, &self.validator, &arguments));
+            }
+            changes.extend(exact);
         }
         if self.has_defaults {
             self.fill_defaults(&mut arguments);
+        }
+        if depth(&arguments) > limits::ARGUMENT_DEPTH {
+            return Err(too_deep());
         }
         Ok(Checked { arguments, changes })
     }
@@ -158,7 +171,9 @@ impl ArgumentSchema {
     /// # Errors
     /// The arguments, if they need a closer look.
     pub fn accept(&self, sent: Value) -> Result<Checked, Value> {
-        let plain = self.is_valid(&sent) && !(self.has_integers && holds_float(&sent));
+        let is_shallow = depth(&sent) + DEPTH_OF_DEFAULTS <= limits::ARGUMENT_DEPTH;
+        let plain =
+            is_shallow && self.is_valid(&sent) && !(self.has_integers && holds_float(&sent));
         if !plain {
             return Err(sent);
         }
@@ -211,6 +226,19 @@ impl ArgumentSchema {
             *arguments = filled;
         }
     }
+}
+
+/// What was unpacked from text or filled in may lie deeper than what was sent.
+fn too_deep() -> Problems {
+    let mut problems = Problems::default();
+    problems.push(Problem {
+        pointer: String::new(),
+        problem: "nested too deeply".to_owned(),
+        expected: Some(format!("at most {} levels", limits::ARGUMENT_DEPTH)),
+        got: None,
+        suggestion: None,
+    });
+    problems
 }
 
 /// Whether a number stands anywhere that an integer type could not hold as it is.

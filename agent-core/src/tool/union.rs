@@ -37,7 +37,14 @@ pub(super) fn describe(
     let candidates = branches
         .iter()
         .filter(|branch| Wanted::of(at, branch).is_none());
-    let nearest = candidates.min_by_key(|branch| distance(at, branch));
+    let candidates: Vec<&Branch> = candidates.collect();
+    if let Some(problem) = of_tag(&candidates) {
+        problems.push(problem);
+        return;
+    }
+    let nearest = candidates
+        .into_iter()
+        .min_by_key(|branch| distance(at, branch));
     for error in nearest.into_iter().flatten() {
         problem::describe(root, error, problems);
     }
@@ -86,6 +93,27 @@ fn of_kind(error: &ValidationError<'_>, wanted: Vec<Wanted>) -> Problem {
         format!(" or {types}")
     };
     not_allowed(error, &options, &or)
+}
+
+/// The problem of a tag that no branch has, with those of all of them.
+fn of_tag(branches: &[&Branch]) -> Option<Problem> {
+    let (first, rest) = branches.split_first()?;
+    let is_tag = |error: &&ValidationError<'_>| {
+        matches!(
+            error.kind(),
+            ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. }
+        )
+    };
+    let error = first.iter().find(is_tag).filter(|_| !rest.is_empty())?;
+    let at = error.instance_path().as_str();
+    let mut options = Vec::new();
+    for branch in branches {
+        match Wanted::of(at, branch)? {
+            Wanted::Options(more) => options.extend(more),
+            Wanted::Type(_) => return None,
+        }
+    }
+    Some(not_allowed(error, &options, ""))
 }
 
 /// How far a value is from a branch: first by its tags, then by the number of mistakes, then by

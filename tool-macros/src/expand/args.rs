@@ -28,6 +28,9 @@ pub(super) fn records(tool: &Tool) -> TokenStream {
         let shape = by_type(parameter, argument, "shape");
         let default = default(argument);
         let keywords = keywords(argument);
+        let in_rust = &argument.ident;
+        let ident =
+            (*in_rust != argument.name.text).then(|| quote_spanned!(site()=> ident: #in_rust,));
         let preset = argument
             .preset
             .then(|| quote_spanned!(site()=> preset: true,));
@@ -35,6 +38,7 @@ pub(super) fn records(tool: &Tool) -> TokenStream {
             #(#conditions)*
             __sdk::ArgumentRecord {
                 name: #name,
+                #ident
                 docs: &[#(#docs),*],
                 shape: #shape,
                 #default

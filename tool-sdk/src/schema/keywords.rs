@@ -173,7 +173,21 @@ fn length<'a>(
         } else {
             "Properties"
         };
-        put(schema, &format!("{side}{of}"), value.clone());
+        let keyword = format!("{side}{of}");
+        let own = schema.get(&keyword).and_then(Value::as_number);
+        let widens = own.zip(value.as_number()).is_some_and(|(own, value)| {
+            let (small, large) = if side == "min" {
+                (value, own)
+            } else {
+                (own, value)
+            };
+            less(small, large)
+        });
+        if widens {
+            let own = schema.get(&keyword).cloned().unwrap_or_default();
+            return Err(format!("{value} is beyond the type's own limit, {own}"));
+        }
+        put(schema, &keyword, value.clone());
         Ok(())
     }
 }

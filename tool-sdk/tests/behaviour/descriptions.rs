@@ -141,3 +141,20 @@ fn undocumented() {}
 fn tool_without_docs_has_no_description() {
     assert_eq!(described("undocumented")["description"], "");
 }
+
+/// Renamed.
+///
+/// # Arguments
+/// * `max_results` - by its name in Rust
+/// * `userId` - by its name on the wire
+#[tool(rename_all = "camelCase", require_docs)]
+fn documented_by_either_name(max_results: u8, user_id: u8) -> u8 {
+    max_results + user_id
+}
+
+#[test]
+fn list_of_arguments_may_have_either_name() {
+    let shown = properties("documented_by_either_name");
+    assert_eq!(shown["maxResults"]["description"], "by its name in Rust");
+    assert_eq!(shown["userId"]["description"], "by its name on the wire");
+}

@@ -169,10 +169,14 @@ fn returns_sample() -> Vec<Sample> {
 
 fn leaf() -> impl Strategy<Value = Leaf> {
     let finite = |float: f64| if float.is_finite() { float } else { 0.0 };
-    let floats = (any::<f32>(), any::<f64>()).prop_map(move |(short, long)| Floats {
-        short: if short.is_finite() { short } else { 0.0 },
-        long: finite(long),
-    });
+    let floats = (
+        any::<i16>().prop_map(|eighths| f32::from(eighths) / 8.0),
+        any::<f64>(),
+    )
+        .prop_map(move |(short, long)| Floats {
+            short: if short.is_finite() { short } else { 0.0 },
+            long: finite(long),
+        });
     prop_oneof![
         any::<((i8, u16), char)>().prop_map(|(small, letter)| Leaf::Small { small, letter }),
         (any::<(i64, u64)>(), floats)
