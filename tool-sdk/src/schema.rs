@@ -6,7 +6,7 @@ mod rewrite;
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use self::rewrite::{rewrite, rewrite_result, with_notes};
 use crate::docs::{self, FunctionDocs};
@@ -106,6 +106,14 @@ fn also(schema: &mut Map<String, Value>, keyword: &str, value: Value) {
     let all = schema.entry("allOf").or_insert_with(|| json!([]));
     if let Value::Array(all) = all {
         all.push(json!({keyword: value}));
+    }
+}
+
+/// Whether the first number is the smaller one; whole numbers are compared exactly.
+fn less(a: &Number, b: &Number) -> bool {
+    match (a.as_i128(), b.as_i128()) {
+        (Some(a), Some(b)) => a < b,
+        _ => a.as_f64() < b.as_f64(),
     }
 }
 

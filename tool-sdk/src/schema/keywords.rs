@@ -3,9 +3,9 @@
 //! A key holds for the values that it can be about: `min` for numbers, `pattern` for text. In a
 //! list it holds for the items, in an optional argument for the value that is there.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
-use super::also;
+use super::{also, less};
 use crate::panic;
 use crate::tool::Keyword;
 
@@ -235,12 +235,4 @@ fn contradiction(schema: &Keywords) -> Option<String> {
         );
         less(to, from).then(|| format!("no value lies between {from} and {to}"))
     })
-}
-
-/// Whether the first number is the smaller one; whole numbers are compared exactly.
-fn less(a: &Number, b: &Number) -> bool {
-    match (a.as_i128(), b.as_i128()) {
-        (Some(a), Some(b)) => a < b,
-        _ => a.as_f64() < b.as_f64(),
-    }
 }

@@ -8,6 +8,8 @@ mod text;
 
 use serde_json::{Map, Number, Value};
 
+use super::less;
+
 pub(super) use self::text::with_notes;
 
 /// Keywords of one schema.
@@ -208,19 +210,11 @@ fn number_format_to_bounds(keywords: &mut Keywords, purpose: &mut Use<'_>) {
 fn limit(keywords: &mut Keywords, keyword: &str, limit: Number) {
     let written = keywords.get(keyword).and_then(Value::as_number);
     let is_narrower = written.is_some_and(|written| match keyword {
-        "minimum" => is_less(&limit, written),
-        _ => is_less(written, &limit),
+        "minimum" => less(&limit, written),
+        _ => less(written, &limit),
     });
     if !is_narrower {
         keywords.insert(keyword.to_owned(), limit.into());
-    }
-}
-
-/// Whether the first number is the smaller one; whole numbers are compared exactly.
-fn is_less(a: &Number, b: &Number) -> bool {
-    match (a.as_i128(), b.as_i128()) {
-        (Some(a), Some(b)) => a < b,
-        _ => a.as_f64() < b.as_f64(),
     }
 }
 
