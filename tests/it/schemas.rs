@@ -445,3 +445,25 @@ fn r26_two_tools_of_one_name_are_shown_with_file_and_line_of_both() {
         assert!(ran.stderr.contains(place), "{place}: {}", ran.stderr);
     }
 }
+
+/// Without a runtime there are no async tools, and the compiler says so at each of them.
+#[test]
+fn async_without_its_feature_is_an_error_at_the_function() {
+    let project = Project::new();
+    let source = "/// Waits.\n#[tool]\nasync fn wait() {}\n\nstruct Db;\n\n\
+                  #[plugin_state]\nasync fn open() -> Db {\n    Db\n}\n";
+    project.plugin("waiting", source);
+    let manifest = project.plugins().join("waiting/Cargo.toml");
+    let text = fs_err::read_to_string(&manifest).unwrap();
+    let text = text.replace("tool-sdk = { ", "tool-sdk = { default-features = false, ");
+    fs_err::write(&manifest, text).unwrap();
+    let ran = project.run(&["list"]);
+    let told = ran
+        .stderr
+        .matches("needs the feature `async` of tool-sdk")
+        .count();
+    assert_eq!(told, 2, "{}", ran.stderr);
+    for place in ["src/lib.rs:4:10", "src/lib.rs:9:10"] {
+        assert!(ran.stderr.contains(place), "{place}: {}", ran.stderr);
+    }
+}
