@@ -48,6 +48,12 @@ fn linked_count(counter: &Counter) -> usize {
     counter.0.fetch_add(1, Ordering::SeqCst)
 }
 
+/// Shows the count.
+#[tool]
+fn linked_next(counter: &Counter) -> usize {
+    counter.0.load(Ordering::SeqCst)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn linked_tools_are_registered_by_their_functions() {
     assert_eq!(linked_add(1, 2), 3);

@@ -1,9 +1,11 @@
 //! `#[tool]` turns a function into a tool for language models, `#[tool_type]` lets a struct or an
-//! enum be an argument or a result of one. Both are used through `tool_sdk`.
+//! enum be an argument or a result of one, `#[plugin_state]` opens what tools share. All are used
+//! through `tool_sdk`.
 //!
 //! Each stage takes the type that the one before it made, so reading, judging and writing never
 //! mix: `attr` and `item` read the syntax, `model` and `parameter` say what it means, `check`
-//! holds the rules, `expand` makes the code. What the code does at run time is not here but in
+//! holds the rules, `expand` makes the code. `kind` and `literal` are what types and values tell by
+//! their spelling alone. What the code does at run time is not here but in
 //! `tool_sdk::__private`.
 
 #![forbid(unsafe_code)]

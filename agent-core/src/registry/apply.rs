@@ -109,9 +109,11 @@ impl Reload {
                 tools,
                 state,
             } = package;
-            let shared = Shared::open(registry, &package, state).await?;
-            self.linked.retain(|(known, _)| *known != package);
-            self.linked.push((package, shared));
+            // More tools of a package share what is open.
+            if self.linked.iter().all(|(known, _)| *known != package) {
+                let shared = Shared::open(registry, &package, state).await?;
+                self.linked.push((package, shared));
+            }
             for tool in tools {
                 self.register(registry, tool);
             }
