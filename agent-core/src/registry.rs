@@ -14,6 +14,7 @@ mod apply;
 mod plan;
 pub mod presets;
 pub mod scan;
+mod secrets;
 pub mod settings;
 mod status;
 pub mod table;

@@ -9,13 +9,11 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use super::secrets::SecretTables;
 use crate::config::{Config, Environment, FILE_NAME, Unset};
 use crate::tool::preset::{Misfit, Unfit, arguments, fit};
 use crate::tool::problem::closest;
 use crate::tool::{SchemaError, ToolSpec};
-
-/// A value, or the variable that it lacks.
-type Resolved = Result<Value, Unset>;
 
 /// Values of arguments that no model sees, by the names of tool and argument.
 ///
@@ -26,19 +24,16 @@ type Resolved = Result<Value, Unset>;
 /// let presets = Presets::default().with("bing_search", "api_key", json!("secret"));
 /// assert!(!format!("{presets:?}").contains("secret"));
 /// ```
-#[derive(Clone, Default)]
-pub struct Presets(BTreeMap<String, BTreeMap<String, Resolved>>);
+#[derive(Clone, Debug, Default)]
+pub struct Presets(SecretTables);
 
 impl Presets {
     /// What a configuration says, its variables replaced. A variable that is not set costs only the
     /// tool that needs it.
     pub fn read(config: &Config, environment: Environment<'_>) -> Self {
-        let tools = config.tools.iter().map(|(name, tool)| {
-            let values = tool.preset.iter();
-            let values = values.map(|(name, value)| (name.clone(), value.expand(environment)));
-            (name.clone(), values.collect())
-        });
-        Self(tools.collect())
+        let tools = config.tools.iter();
+        let tables = tools.map(|(name, tool)| (name, &tool.preset));
+        Self(SecretTables::read(tables, environment))
     }
 
     /// The same presets and one more: the value of a tool's argument.
@@ -49,8 +44,7 @@ impl Presets {
         argument: impl Into<String>,
         value: Value,
     ) -> Self {
-        let tool = self.0.entry(tool.into()).or_default();
-        tool.insert(argument.into(), Ok(value));
+        self.0.insert(tool.into(), argument.into(), value);
         self
     }
 
@@ -112,14 +106,6 @@ impl Presets {
             Some(PresetProblem::Unset { argument, variable })
         });
         problems.collect()
-    }
-}
-
-impl fmt::Debug for Presets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tools = self.0.iter();
-        let names = tools.map(|(tool, values)| (tool, values.keys().collect::<Vec<_>>()));
-        f.debug_map().entries(names).finish()
     }
 }
 

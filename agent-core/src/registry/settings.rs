@@ -2,11 +2,9 @@
 //!
 //! Nothing here shows a value: not `Debug`, not an error.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use serde_json::{Map, Value};
 
+use super::secrets::SecretTables;
 use crate::config::{Config, Environment, Unset};
 use crate::ids::PluginName;
 use crate::plugin::PluginError;
@@ -20,19 +18,16 @@ use crate::plugin::PluginError;
 /// let settings = Settings::default().with("search-wine", "cellar", json!("north"));
 /// assert!(!format!("{settings:?}").contains("north"));
 /// ```
-#[derive(Clone, Default)]
-pub struct Settings(BTreeMap<String, BTreeMap<String, Result<Value, Unset>>>);
+#[derive(Clone, Debug, Default)]
+pub struct Settings(SecretTables);
 
 impl Settings {
     /// What a configuration says, its variables replaced. A variable that is not set costs only the
     /// plugin that needs it.
     pub fn read(config: &Config, environment: Environment<'_>) -> Self {
-        let plugins = config.plugins.iter().map(|(name, plugin)| {
-            let values = plugin.settings.iter();
-            let values = values.map(|(name, value)| (name.clone(), value.expand(environment)));
-            (name.clone(), values.collect())
-        });
-        Self(plugins.collect())
+        let plugins = config.plugins.iter();
+        let tables = plugins.map(|(name, plugin)| (name, &plugin.settings));
+        Self(SecretTables::read(tables, environment))
     }
 
     /// The same settings and one more.
@@ -43,8 +38,7 @@ impl Settings {
         setting: impl Into<String>,
         value: Value,
     ) -> Self {
-        let plugin = self.0.entry(plugin.into()).or_default();
-        plugin.insert(setting.into(), Ok(value));
+        self.0.insert(plugin.into(), setting.into(), value);
         self
     }
 
@@ -63,13 +57,5 @@ impl Settings {
             ))),
         });
         values.collect()
-    }
-}
-
-impl fmt::Debug for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plugins = self.0.iter();
-        let names = plugins.map(|(plugin, values)| (plugin, values.keys().collect::<Vec<_>>()));
-        f.debug_map().entries(names).finish()
     }
 }

@@ -32,16 +32,6 @@ pub(super) fn validator(tool: &str) -> Validator {
         .unwrap()
 }
 
-/// Makes tools that take one value of each type.
-macro_rules! taking {
-    ($($name:ident: $type:ty,)*) => {$(
-        #[tool]
-        fn $name(value: $type) {
-            let _ = &value;
-        }
-    )*};
-}
-
 /// Checks a list of values that a tool accepts, and whatever is nearly the same. Both lists are
 /// JSON.
 #[track_caller]

@@ -21,14 +21,6 @@ use tool_sdk::uuid::Uuid;
 use super::agreement::validator;
 use super::{called, described, properties};
 
-macro_rules! taking {
-    ($($name:ident: $type:ty,)*) => {$(
-        #[tool]
-        fn $name(value: $type) {
-            let _ = &value;
-        }
-    )*};
-}
 taking! {
     reads_chrono_date: NaiveDate,
     reads_jiff_date: civil::Date,

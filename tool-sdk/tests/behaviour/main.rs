@@ -12,6 +12,16 @@
     reason = "what is missing fails the test"
 )]
 
+/// Makes tools that take one value of each type.
+macro_rules! taking {
+    ($($name:ident: $type:ty,)*) => {$(
+        #[tool]
+        fn $name(value: $type) {
+            let _ = &value;
+        }
+    )*};
+}
+
 mod agreement;
 mod arguments;
 mod attributes;
