@@ -77,6 +77,7 @@ impl Bare {
 }
 
 fn main() {
+    agent_core::helper::init();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -144,6 +144,7 @@ fn target() -> PathBuf {
 }
 
 fn main() {
+    agent_core::helper::init();
     let project = Project::new();
     let mut leaves = Vec::new();
     for is_async in [false, true] {

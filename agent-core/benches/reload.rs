@@ -89,6 +89,7 @@ fn plain(version: u32) -> String {
 }
 
 fn main() {
+    agent_core::helper::init();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

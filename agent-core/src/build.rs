@@ -180,6 +180,21 @@ impl Builder {
         &self.options
     }
 
+    /// The library that corresponds to a crate's present sources, if it is there already.
+    pub async fn at_hand(
+        self: &Arc<Self>,
+        manifest: &CrateManifest,
+        progress: &dyn BuildProgress,
+    ) -> Result<Option<Built>, BuildError> {
+        let begin = Instant::now();
+        // While a build of the crate runs, its library is about to be replaced.
+        if self.queue.holds(&manifest.package) {
+            return Ok(None);
+        }
+        let look = self.look(manifest).await?;
+        Ok(self.unchanged(&look, manifest, progress, begin))
+    }
+
     /// Makes sure that there is a library which corresponds to a crate's present sources.
     ///
     /// A request for a crate that is being built already ends the older one.

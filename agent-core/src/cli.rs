@@ -145,6 +145,7 @@ impl CommandError {
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
+    crate::helper::init();
     let cli = Cli::parse();
     let json = cli.global.json;
     let runtime = match tokio::runtime::Builder::new_multi_thread()

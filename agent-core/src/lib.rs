@@ -10,6 +10,7 @@
 //! | 1 | [`ids`], [`limits`], [`abort`], [`fingerprint`], [`json_text`], [`json_value`], [`config`] | plain values |
 //! | 2 | [`tool`], [`message`], [`event`] | one callable tool; what is said; what happens |
 //! | 3 | [`plugin`] | a library file → tools |
+//! | 4 | [`worker`] | helper processes |
 //! | 5 | [`build`] | a crate → a library file |
 //! | 6 | [`registry`] | which tools exist now |
 //! | 7 | [`call`] | prepare → execute → finalize |
@@ -33,3 +34,6 @@ pub mod message;
 pub mod plugin;
 pub mod registry;
 pub mod tool;
+pub mod worker;
+
+pub use worker::helper;

@@ -39,6 +39,16 @@ pub const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long the drained generation of a plugin may take to close its state and its runtime.
 pub const RETIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long a new library may take to introduce itself in a helper process, and to be loaded after
+/// that.
+pub const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a helper process may take to start on a machine that is busy with builds.
+pub const HELPER_START: Duration = Duration::from_secs(10);
+
+/// Longest message between host and helper process, in bytes.
+pub const FRAME_BYTES: usize = 64 * 1024 * 1024;
+
 /// How long one build may take, waiting for another builder included.
 pub const BUILD_TIME: Duration = Duration::from_mins(10);
 

@@ -4,12 +4,13 @@
 //!    names of its tools. Nothing of it runs.
 //! 2. [`store`] keeps a private copy under its content's hash, so that whoever overwrites or
 //!    deletes the file touches no page that is mapped here.
-//! 3. [`load`] maps the copy and checks the layout of its root module. It is the only `dlopen`,
+//! 3. A helper process maps the copy first: `introduction` hears what it holds and refuses what
+//!    may not be published. The [`verdict`] is kept beside the copy.
+//! 4. [`load`] maps the copy and checks the layout of its root module. It is the only `dlopen`,
 //!    and nothing is ever unmapped: threads, thread-locals and handlers of a library may outlive
 //!    every call.
-//! 4. `introduction` hears what it holds and refuses what may not be published; [`state`] opens
-//!    what its tools share.
-//! 5. [`bridge`] makes each of its tools a [`HostTool`](crate::tool::HostTool).
+//! 5. [`bridge`] makes each of its tools a [`HostTool`](crate::tool::HostTool); [`state`] opens
+//!    what they share.
 //! 6. [`lease`] counts the calls of each loaded generation and retires it when it is replaced and
 //!    the last call has ended.
 //!
@@ -19,7 +20,7 @@
 //! `unsafe` stands in [`load`] only.
 
 pub mod bridge;
-mod introduction;
+pub(crate) mod introduction;
 pub mod judge;
 pub mod lease;
 pub mod linked;
@@ -27,6 +28,7 @@ pub mod load;
 pub mod pool;
 pub mod state;
 pub mod store;
+pub mod verdict;
 
 use std::path::PathBuf;
 
@@ -152,6 +154,21 @@ pub enum PluginError {
         /// What the plugin said.
         reason: String,
     },
+    /// It was tried out and may not serve.
+    #[error("{0}")]
+    Unfit(String),
+    /// It ended or held up the process that tried it out.
+    #[error("{0}; it is not tried again until its content changes or `reload` asks for it")]
+    Quarantined(String),
+    /// It could not be tried out.
+    #[error("{0}")]
+    NotTried(String),
+    /// The library did not come back from its constructors in this process.
+    #[error("its constructors did not return within {limit:?}")]
+    Hangs {
+        /// The limit.
+        limit: std::time::Duration,
+    },
     /// More than one thing is wrong.
     #[error("{}", each(.0))]
     Several(Vec<PluginError>),
@@ -201,5 +218,5 @@ pub struct LibrarySource {
     /// The file.
     pub path: PathBuf,
     /// Package whose tools it serves; the file's name where it is not known.
-    pub package: Option<String>,
+    pub package: String,
 }

@@ -3,7 +3,8 @@
 //! 1. `watch` says "look again", by an event of the file system or because it is time.
 //! 2. [`scan`] makes an index of the plugins folder.
 //! 3. `plan` compares it with what is known: a pure function that answers steps.
-//! 4. `apply` takes the steps in order: builds what is stale, judges, stores and loads libraries.
+//! 4. `apply` takes the steps in order: builds what is stale, judges and stores libraries, has new
+//!    ones tried out in a helper process, and loads them.
 //! 5. A new [`Table`] is swapped in, and what it replaced is retired when its last call has ended.
 //!
 //! One reload at a time owns all state that changes; a mutex that may be held across `await`
@@ -35,6 +36,7 @@ use crate::ids::PluginName;
 use crate::plugin::linked::linked;
 use crate::plugin::{PluginError, Store, ToolPool};
 use crate::tool::HostTool;
+use crate::worker::Prober;
 
 pub use presets::{PresetError, PresetProblem, Presets};
 pub use scan::{Found, Index};
@@ -50,6 +52,20 @@ pub struct RegistryOptions {
     pub plugins: PathBuf,
     /// The folder of private copies, records and locks.
     pub state: PathBuf,
+    /// The program that libraries are tried out in; where none is given,
+    /// [`HelperProgram::find`](crate::worker::HelperProgram::find) says which it is.
+    pub helper: Option<PathBuf>,
+}
+
+impl RegistryOptions {
+    /// Plugins from this folder, and their state in that one.
+    pub fn new(plugins: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
+        Self {
+            plugins: plugins.into(),
+            state: state.into(),
+            helper: None,
+        }
+    }
 }
 
 /// What of the plugins folder a reload looks at.
@@ -61,15 +77,8 @@ pub enum Scope<'a> {
     Forced,
     /// One plugin; the others stay as they are.
     Only(&'a PluginName),
-}
-
-impl Scope<'_> {
-    fn covers(self, name: &PluginName) -> bool {
-        match self {
-            Self::All | Self::Forced => true,
-            Self::Only(only) => only == name,
-        }
-    }
+    /// One tool, by its name: as few plugins as possible.
+    Tool(&'a str),
 }
 
 /// Why a registry can't work at all. What is wrong with one plugin is in its status.
@@ -108,6 +117,7 @@ struct Inner {
     builder: Option<Arc<Builder>>,
     store: Arc<Store>,
     pool: ToolPool,
+    prober: Prober,
     settings: table::ToolSettings,
     /// What each plugin's state is opened from.
     plugin_settings: ArcSwap<Settings>,
@@ -140,11 +150,13 @@ impl Registry {
         events: Emitter,
     ) -> Result<Self, RegistryError> {
         let store = Store::open(&options.state).map_err(RegistryError::State)?;
+        let prober = Prober::new(options.helper.as_deref());
         Ok(Self(Arc::new(Inner {
             options,
             builder,
             store: Arc::new(store),
             pool: ToolPool::default(),
+            prober,
             settings: table::ToolSettings {
                 presets: Arc::new(presets),
                 turns: turns::Turns::default(),
@@ -246,30 +258,6 @@ impl Registry {
             .await
     }
 
-    /// Brings in the one tool that is called `name`, touching as few plugins as possible: those
-    /// that had it when they were last built, then those whose source mentions it, then the rest.
-    pub async fn refresh_for(
-        &self,
-        name: &str,
-        progress: &dyn BuildProgress,
-    ) -> Result<(), RegistryError> {
-        let folder = self.0.options.plugins.clone();
-        let index = scan::scan(&folder).map_err(RegistryError::Scan)?;
-        let mut plugins: Vec<(bool, PluginName)> = index
-            .plugins
-            .iter()
-            .map(|(plugin, found)| (!mentions(found, name), plugin.clone()))
-            .collect();
-        plugins.sort();
-        for (_, plugin) in plugins {
-            self.refresh(Scope::Only(&plugin), progress).await?;
-            if self.table().get(name).is_some() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     /// The plugin that would have the tool of this name if it served, with the reason why it does
     /// not.
     pub fn failed_with(&self, tool: &str) -> Option<(PluginName, String)> {
@@ -283,6 +271,7 @@ impl Registry {
 
     /// Keeps looking at the plugins folder until the returned guard is dropped.
     pub fn watch(&self, progress: Arc<dyn BuildProgress>) -> Result<Watch, RegistryError> {
+        self.0.prober.warm_up();
         watch::start(self.clone(), progress)
     }
 

@@ -279,10 +279,7 @@ async fn y47_y48_what_is_no_plugin_is_skipped_and_the_rest_is_in_order() {
     }
     project.write("plugins/README.md", "Not a plugin.");
     project.write("plugins/notes.txt", "Not a plugin.");
-    let options = RegistryOptions {
-        plugins: project.plugins(),
-        state: project.path().join("state"),
-    };
+    let options = RegistryOptions::new(project.plugins(), project.path().join("state"));
     let registry = Registry::open(options, None, Emitter::default()).unwrap();
     let tool = FunctionTool::new(open_spec("mine"), |_| async {
         Ok(ToolResult::text("Done!"))

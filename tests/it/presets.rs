@@ -22,10 +22,7 @@ const SECRET: &str = "hunter2-hunter2";
 fn host(presets: Presets) -> Host {
     let mut host = Host::new();
     let plugins = host.registry.plugins_folder().to_owned();
-    let options = RegistryOptions {
-        state: plugins.join("../state"),
-        plugins,
-    };
+    let options = RegistryOptions::new(plugins.clone(), plugins.join("../state"));
     host.registry = Registry::open_with(options, presets, None, Emitter::default()).unwrap();
     host
 }

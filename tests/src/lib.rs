@@ -168,10 +168,8 @@ impl Project {
         let trusted = target().join("trusted");
         let builder = BuilderOptions::new(self.plugins(), state.clone(), trusted);
         let builder = Builder::new(builder).expect("the folders are absolute");
-        let options = RegistryOptions {
-            plugins: self.plugins(),
-            state,
-        };
+        let mut options = RegistryOptions::new(self.plugins(), state);
+        options.helper = Some(toolsmith());
         let events = Emitter::default();
         let registry = Registry::open(options, Some(builder), events.clone()).expect("writable");
         registry.refresh(Scope::All, &()).await.expect("readable");

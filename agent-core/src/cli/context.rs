@@ -112,7 +112,7 @@ impl Context {
                 report(event, quiet);
             }
         })]);
-        let options = RegistryOptions { plugins, state };
+        let options = RegistryOptions::new(plugins, state);
         let presets = Presets::read(&config, &|name| std::env::var(name).ok());
         let registry = Registry::open_with(options, presets, builder, events.clone())
             .map_err(CommandError::failed)?;
@@ -136,8 +136,7 @@ impl Context {
 
     /// Brings one tool to what the plugins folder says, touching as few plugins as possible.
     pub(super) async fn refresh_for(&self, tool: &str) -> Result<(), CommandError> {
-        self.unless_interrupted(self.caller.registry().refresh_for(tool, &*self.bar))
-            .await
+        self.refresh(Scope::Tool(tool)).await
     }
 
     /// A build that is given up ends cargo with all it has started: that runs in a process group of

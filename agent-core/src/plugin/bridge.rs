@@ -20,12 +20,12 @@ use tool_sdk::panic::PanicReport;
 use tool_sdk::tool::ToolDescription;
 use tool_sdk::{ErrorKind, ToolError, ToolResult};
 
-use super::introduction::{Introduced, introduce};
 use super::lease::Generation;
 use super::pool::{OwnerId, PoolError, ToolPool};
 use super::state::PluginState;
-use super::store::StoredLibrary;
-use super::{PluginError, load};
+use super::store::{StoredLibrary, Unshared};
+use super::verdict::Introduced;
+use super::{PluginError, introduction, load};
 use crate::abort::AbortSignal;
 use crate::ids::{GenerationNumber, PluginName};
 use crate::limits;
@@ -44,30 +44,25 @@ pub struct LoadedPlugin {
     pub image_size: u64,
 }
 
-/// Loads a stored library and takes its tools over. Blocks: it runs the library's constructors.
-///
-/// `package` is the package whose tools it serves; a library may contain tools of crates that it
-/// merely depends on.
+/// Loads a stored library that was tried out, and takes its tools over. Blocks: it runs the
+/// library's constructors.
 pub fn load_plugin(
     library: &StoredLibrary,
+    introduced: &Introduced,
     plugin: &PluginName,
-    package: &str,
     number: GenerationNumber,
     pool: &ToolPool,
 ) -> Result<LoadedPlugin, PluginError> {
-    let module = load::load(library)?;
-    let markers = &library.judgement.markers;
-    let Introduced {
-        package,
-        tools,
-        states,
-    } = introduce(module, plugin, package, markers)?;
+    let file = Unshared::of(library)?;
+    let module = load::load(file.path())?;
+    introduction::connect(module, plugin)?;
     let generation = Generation::new(plugin.clone(), number, library.hash, move || {
         retire_elsewhere(module);
     });
     let home = Home::new(module, plugin.clone(), pool.clone());
-    let state = PluginState::new(package, &states, &home)?;
-    let tools = tools.iter().map(|(index, tool)| home.tool(*index, tool));
+    let state = PluginState::new(introduced.package.clone(), &introduced.states, &home)?;
+    let tools = introduced.tools.iter();
+    let tools = tools.map(|(index, tool)| home.tool(*index, tool));
     Ok(LoadedPlugin {
         generation,
         tools: tools.collect(),

@@ -1,27 +1,47 @@
 //! The first conversation with a loaded library: who it is, and whether what it says of itself
 //! may be published.
+//!
+//! A library is asked in a helper process, once for its content. What it said is kept, and the
+//! host, which maps it afterwards, only makes the connection.
+
+use std::path::Path;
 
 use tool_sdk::abi::{HostServices, PluginModuleRef, Reply, Status, ToolIndex};
 use tool_sdk::tool::{PluginDescription, StateDescription, StaticTool, ToolDescription};
 
-use super::PluginError;
 use super::bridge::{host_table, outcome};
+use super::verdict::Introduced;
+use super::{PluginError, load, state};
 use crate::ids::{PluginName, is_tool_name};
-use crate::tool::declared;
+use crate::tool::{ArgumentSchema, declared};
 
-/// What a plugin says of itself, as far as it is its own.
-pub(super) struct Introduced {
-    /// The package whose tools it serves.
-    pub(super) package: String,
-    /// Its tools with their indices, by name in byte order.
-    pub(super) tools: Vec<(ToolIndex, ToolDescription)>,
-    /// What it opens for them.
-    pub(super) states: Vec<StateDescription>,
+/// Maps a library for a trial and hears what it holds. For a process that may die of it.
+///
+/// `package` is the package whose tools it should serve, `markers` the names that its file
+/// exports.
+pub(crate) fn try_out(
+    library: &Path,
+    plugin: &PluginName,
+    package: &str,
+    markers: &[String],
+) -> Result<Introduced, PluginError> {
+    let module = load::load(library)?;
+    let introduced = introduce(module, plugin, package, markers)?;
+    // A schema that can't be compiled costs its tool alone; here it may not cost the process.
+    for (_, tool) in &introduced.tools {
+        drop(ArgumentSchema::compile(&tool.input_schema));
+    }
+    state::settings_schema(&introduced.package, &introduced.states)?;
+    Ok(introduced)
 }
 
-/// Connects a library that was just loaded, and hears what it holds. `package` is the package
-/// whose tools it should serve, `markers` the names that its file exports.
-pub(super) fn introduce(
+/// Connects a library that is mapped and was tried out before.
+pub(super) fn connect(module: PluginModuleRef, plugin: &PluginName) -> Result<(), PluginError> {
+    Introduction { module }.connect(plugin)
+}
+
+/// Connects a library that was just loaded, and hears what it holds.
+fn introduce(
     module: PluginModuleRef,
     plugin: &PluginName,
     package: &str,

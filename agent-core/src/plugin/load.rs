@@ -1,32 +1,32 @@
-//! The only `dlopen`: a stored library → its root module, with a checked layout.
+//! The only `dlopen`: a private copy of a library → its root module, with a checked layout.
 #![expect(
     unsafe_code,
     reason = "mapping foreign code can't be checked by the compiler"
 )]
+
+use std::path::Path;
 
 use abi_stable::library::{AbiHeaderRef, LibHeader, ROOT_MODULE_LOADER_NAME_WITH_NUL};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use tool_sdk::abi::PluginModuleRef;
 
 use super::PluginError;
-use super::store::{StoredLibrary, Unshared};
 
 /// Maps the library and checks that its root module is laid out as this host expects.
 ///
 /// The library stays mapped until the process ends. Runs the library's constructors, so call it
 /// from a thread that may block.
-pub fn load(library: &StoredLibrary) -> Result<PluginModuleRef, PluginError> {
-    let file = Unshared::of(library)?;
+pub fn load(library: &Path) -> Result<PluginModuleRef, PluginError> {
     let not_loadable = |error: libloading::Error| PluginError::NotLoadable {
         // The text names the private copy, which tells a person nothing.
         reason: error
             .to_string()
-            .replace(&format!("{}: ", file.path().display()), ""),
+            .replace(&format!("{}: ", library.display()), ""),
     };
     // SAFETY: the file is a complete ELF file of this machine with our stamp (`judge`), a private
-    // copy that nobody writes to (`store`). Its constructors are code of a plugin, which the host
-    // trusts in this tier.
-    let mapped = unsafe { Library::open(Some(file.path()), RTLD_NOW | RTLD_LOCAL) };
+    // copy that nobody writes to (`store`). Its constructors are code of a plugin: a helper process
+    // is there to be ended by them, and the host maps only what a helper has survived (`registry`).
+    let mapped = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) };
     // Leaked before anything of it is used: whatever it hands out lives as long as the process.
     let mapped: &'static Library = Box::leak(Box::new(mapped.map_err(not_loadable)?));
     // SAFETY: `export_root_module` of the SDK, which the stamp vouches for, exports a static of

@@ -29,18 +29,9 @@ impl PluginState {
         states: &[StateDescription],
         home: &Home,
     ) -> Result<Self, PluginError> {
-        let settings = if states.is_empty() {
-            None
-        } else {
-            let schema = together(states)?;
-            let compiled = ArgumentSchema::compile(&schema);
-            Some(compiled.map_err(|error| PluginError::BadState {
-                reason: format!("of `{package}`: {error}"),
-            })?)
-        };
         Ok(Self {
+            settings: settings_schema(&package, states)?,
             package,
-            settings,
             home: home.clone(),
         })
     }
@@ -104,6 +95,20 @@ impl fmt::Debug for PluginState {
             .field("package", &self.package)
             .finish_non_exhaustive()
     }
+}
+
+/// What the settings of a plugin must be; `None` where nothing is opened.
+pub(super) fn settings_schema(
+    package: &str,
+    states: &[StateDescription],
+) -> Result<Option<ArgumentSchema>, PluginError> {
+    if states.is_empty() {
+        return Ok(None);
+    }
+    let compiled = ArgumentSchema::compile(&together(states)?);
+    compiled.map(Some).map_err(|error| PluginError::BadState {
+        reason: format!("of `{package}`: {error}"),
+    })
 }
 
 /// The settings of all openers as one table.

@@ -1,8 +1,9 @@
 //! Private copies of library files under their content's hash, with what is known of them.
 //!
-//! `STATE/store/HASH.so` is read-only and never changes; `HASH.json` beside it is the judgement.
-//! Both survive restarts, so a file that was judged once is not copied, hashed or judged again:
-//! `STATE/store/seen.json` remembers which bytes a path held when it was last looked at.
+//! `STATE/store/HASH.so` is read-only and never changes; `HASH.json` beside it is the judgement of
+//! its bytes and the verdict of those who tried it out. Both survive restarts, so a file that was
+//! judged once is not copied, hashed, judged or tried again: `STATE/store/seen.json` remembers which
+//! bytes a path held when it was last looked at.
 
 mod prune;
 
@@ -10,19 +11,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
 use super::judge::{Judgement, judge};
+use super::verdict::{KeptVerdict, Verdict};
 use super::{LibrarySource, PluginError};
 use crate::fingerprint::{Fingerprint, now};
 use crate::ids::ContentHash;
 
+/// How many verdicts are kept of one library, which may be tried as several packages.
+const KEPT_VERDICTS: usize = 4;
+
 /// A library that was judged and copied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StoredLibrary {
     /// Hash of its bytes.
     pub hash: ContentHash,
@@ -32,6 +37,8 @@ pub struct StoredLibrary {
     pub size: u64,
     /// What was read from it.
     pub judgement: Judgement,
+    /// What came of trying it out, if it was.
+    pub verdict: Option<Verdict>,
 }
 
 /// The store of one state folder.
@@ -40,6 +47,8 @@ pub struct Store {
     dir: PathBuf,
     /// A mutex, since a scan and a command may ask at once; held for map operations only.
     seen: Mutex<BTreeMap<PathBuf, Seen>>,
+    /// Whether it differs from what is on disk.
+    is_newer: AtomicBool,
 }
 
 /// What a path held when it was last looked at.
@@ -72,12 +81,13 @@ impl Store {
         Ok(Self {
             dir,
             seen: Mutex::new(seen),
+            is_newer: AtomicBool::new(false),
         })
     }
 
     /// Judges a file and keeps a private copy of it.
     pub fn admit(&self, source: &LibrarySource) -> Result<StoredLibrary, PluginError> {
-        let path = &source.path;
+        let LibrarySource { path, package } = source;
         let taken = now();
         let metadata =
             fs::metadata(path).map_err(PluginError::io("could not look at the library"))?;
@@ -87,31 +97,32 @@ impl Store {
             });
         }
         let fingerprint = Fingerprint::of(&metadata);
-        if let Some(known) = self.known(path, fingerprint) {
+        if let Some(known) = self.known(path, fingerprint, package) {
             return Ok(known);
         }
         let bytes = fs::read(path).map_err(PluginError::io("could not read the library"))?;
         let hash = ContentHash::of(&bytes);
-        let stored = match self.read(hash) {
+        let stored = match self.read(hash, package) {
             Some(stored) => stored,
             None => self.write(hash, path, &bytes, judge(&bytes)?)?,
         };
+        let served = self.seen(path).and_then(|seen| seen.served);
         self.remember(
             path,
             Seen {
                 fingerprint,
                 taken,
                 hash,
-                served: self.seen(path).and_then(|seen| seen.served),
+                served,
             },
-        )?;
+        );
         Ok(stored)
     }
 
-    fn known(&self, path: &Path, fingerprint: Fingerprint) -> Option<StoredLibrary> {
+    fn known(&self, path: &Path, fingerprint: Fingerprint, package: &str) -> Option<StoredLibrary> {
         let seen = self.seen(path)?;
         if seen.fingerprint == fingerprint && !fingerprint.is_fresh_at(seen.taken) {
-            self.read(seen.hash)
+            self.read(seen.hash, package)
         } else {
             None
         }
@@ -123,34 +134,65 @@ impl Store {
     }
 
     /// Remembers that what the path held when it was last looked at serves now.
-    pub fn serves(&self, path: &Path) -> Result<(), PluginError> {
-        match self.seen(path) {
-            Some(seen) if seen.served != Some(seen.hash) => {
-                let served = Some(seen.hash);
-                self.remember(path, Seen { served, ..seen })
-            }
-            _ => Ok(()),
+    pub fn serves(&self, path: &Path) {
+        if let Some(seen) = self.seen(path)
+            && seen.served != Some(seen.hash)
+        {
+            let served = Some(seen.hash);
+            self.remember(path, Seen { served, ..seen });
         }
     }
 
     /// What served from a path last, whatever it holds now.
-    pub fn served(&self, path: &Path) -> Option<StoredLibrary> {
-        self.read(self.seen(path)?.served?)
+    pub fn served(&self, source: &LibrarySource) -> Option<StoredLibrary> {
+        let served = self.seen(&source.path)?.served?;
+        self.read(served, &source.package)
+    }
+
+    /// Keeps what came of trying a library out as a package.
+    pub fn keep_verdict(
+        &self,
+        hash: ContentHash,
+        package: &str,
+        verdict: Verdict,
+    ) -> Result<(), PluginError> {
+        let Some(mut record) = self.record(hash) else {
+            return Ok(());
+        };
+        let verdicts = &mut record.verdicts;
+        verdicts.retain(|kept| kept.about(package).is_none());
+        verdicts.insert(0, KeptVerdict::new(package, verdict));
+        verdicts.truncate(KEPT_VERDICTS);
+        self.write_record(hash, &record)
     }
 
     /// What is stored under this hash, if it is whole.
-    fn read(&self, hash: ContentHash) -> Option<StoredLibrary> {
+    fn read(&self, hash: ContentHash, package: &str) -> Option<StoredLibrary> {
         let path = self.dir.join(format!("{hash}.so"));
         let size = fs::metadata(&path).ok()?.len();
-        let record: Record =
-            serde_json::from_slice(&fs::read(self.dir.join(format!("{hash}.json"))).ok()?).ok()?;
+        let record = self.record(hash)?;
         let whole = record.size == size && record.judgement.abi == tool_sdk::abi::REVISION;
-        whole.then_some(StoredLibrary {
-            hash,
-            path,
-            size,
-            judgement: record.judgement,
+        whole.then(|| {
+            let mut verdicts = record.verdicts.iter();
+            let verdict = verdicts.find_map(|kept| kept.about(package)).cloned();
+            StoredLibrary {
+                hash,
+                path,
+                size,
+                judgement: record.judgement,
+                verdict,
+            }
         })
+    }
+
+    fn record(&self, hash: ContentHash) -> Option<Record> {
+        let text = fs::read(self.dir.join(format!("{hash}.json"))).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    fn write_record(&self, hash: ContentHash, record: &Record) -> Result<(), PluginError> {
+        let json = serde_json::to_vec(record).unwrap_or_default();
+        replace(&self.dir.join(format!("{hash}.json")), &json)
     }
 
     fn write(
@@ -163,14 +205,18 @@ impl Store {
         let path = self.dir.join(format!("{hash}.so"));
         let size = bytes.len() as u64;
         self.place(&path, original, hash, bytes)?;
-        let record = Record { size, judgement };
-        let json = serde_json::to_vec_pretty(&record).unwrap_or_default();
-        replace(&self.dir.join(format!("{hash}.json")), &json)?;
+        let record = Record {
+            size,
+            judgement,
+            verdicts: Vec::new(),
+        };
+        self.write_record(hash, &record)?;
         Ok(StoredLibrary {
             hash,
             path,
             size,
             judgement: record.judgement,
+            verdict: None,
         })
     }
 
@@ -195,10 +241,21 @@ impl Store {
         fs::rename(&temporary, path).map_err(failed())
     }
 
-    fn remember(&self, path: &Path, seen: Seen) -> Result<(), PluginError> {
+    fn remember(&self, path: &Path, seen: Seen) {
+        let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.insert(path.to_owned(), seen) != Some(seen) {
+            self.is_newer.store(true, Ordering::Release);
+        }
+    }
+
+    /// Writes what was seen, so that the next start need not look again. For the end of a scan:
+    /// nothing is lost without it but time.
+    pub fn save(&self) -> Result<(), PluginError> {
+        if !self.is_newer.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
         let json = {
-            let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            all.insert(path.to_owned(), seen);
+            let all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             serde_json::to_vec(&*all).unwrap_or_default()
         };
         replace(&self.dir.join("seen.json"), &json)
@@ -262,6 +319,9 @@ fn unused_name(dir: &Path) -> PathBuf {
 struct Record {
     size: u64,
     judgement: Judgement,
+    /// The newest first.
+    #[serde(default)]
+    verdicts: Vec<KeptVerdict>,
 }
 
 /// Replaces a file's content in one step.

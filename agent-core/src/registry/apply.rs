@@ -1,7 +1,10 @@
-//! Performs the steps of a reload, one after the other: build → judge → store → load → publish.
+//! Performs the steps of a reload: build → judge → store → try out → load → publish.
 //!
-//! Whatever fails leaves the plugin as it was: the generation that served goes on serving.
+//! Libraries that are at hand go through together and are published in one step; crates that must
+//! be built follow one after the other, each published when it is ready. Whatever fails leaves the
+//! plugin as it was: the generation that served goes on serving.
 
+mod batch;
 mod plugin;
 mod report;
 mod shared;
@@ -10,14 +13,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use self::plugin::{Failure, Plugin, TakenOver};
+use self::batch::Candidate;
+use self::plugin::{Current, Failure, Plugin, library_of};
 use self::shared::Shared;
 use super::plan::{self, Action};
 use super::scan::{Found, Index, scan};
 use super::status::{PluginState, Status};
 use super::table::{Table, ToolEntry};
-use super::{Inner, RegistryError, Scope};
-use crate::build::BuildProgress;
+use super::{Inner, RegistryError, Scope, mentions};
+use crate::build::{BuildProgress, Builder, CrateManifest};
 use crate::event::FailedPlugin;
 use crate::ids::PluginName;
 use crate::plugin::PluginError;
@@ -44,40 +48,16 @@ impl Reload {
         scope: Scope<'_>,
         progress: &dyn BuildProgress,
     ) -> Result<(), RegistryError> {
-        let folder = registry.options.plugins.clone();
-        let index = blocking(move || scan(&folder))
-            .await
-            .map_err(RegistryError::Scan)?;
-        let known = self.plugins.iter();
-        let known = known.map(|(name, plugin)| (name.clone(), plugin.path.clone()));
-        let actions = plan::plan(&known.collect(), &index);
-        self.index = index;
-        for (name, found) in &self.index.plugins {
-            self.plugins
-                .entry(name.clone())
-                .or_insert_with(|| Plugin::new(found));
-        }
-        registry.statuses.store(Arc::new(self.statuses()));
-        for action in actions {
-            match action {
-                Action::Remove(name) => {
-                    if let Some(current) =
-                        self.plugins.remove(&name).and_then(|plugin| plugin.current)
-                    {
-                        self.publish(registry);
-                        current.generation.retire();
-                    }
-                }
-                Action::Keep(name, reason) => {
-                    let failure = Failure::unreported(reason.clone(), reason);
-                    self.fail(registry, name, failure);
-                }
-                Action::Ensure(name, found) if scope.covers(&name) => {
-                    self.ensure(registry, name, found, progress, scope == Scope::Forced)
-                        .await;
-                }
-                Action::Ensure(..) => {}
+        let found = self.look(registry).await?;
+        let forced = scope == Scope::Forced;
+        match scope {
+            Scope::All | Scope::Forced => self.ensure(registry, found, forced, progress).await,
+            Scope::Only(only) => {
+                let found = found.into_iter().filter(|(name, _)| name == only);
+                self.ensure(registry, found.collect(), false, progress)
+                    .await;
             }
+            Scope::Tool(tool) => self.ensure_tool(registry, found, tool, progress).await,
         }
         for (package, shared) in &mut self.linked {
             if let Err(failure) = shared.follow(registry, package).await {
@@ -86,7 +66,133 @@ impl Reload {
             }
         }
         registry.statuses.store(Arc::new(self.statuses()));
+        if let Err(error) = registry.store.save() {
+            tracing::warn!(%error, "the next start has to look at every library again");
+        }
         Ok(())
+    }
+
+    /// Makes an index of the folder, takes out what is gone, and answers what is there.
+    async fn look(&mut self, registry: &Inner) -> Result<Vec<(PluginName, Found)>, RegistryError> {
+        let folder = registry.options.plugins.clone();
+        let index = blocking(move || scan(&folder))
+            .await
+            .map_err(RegistryError::Scan)?;
+        let known = self.plugins.iter();
+        let known = known.map(|(name, plugin)| (name.clone(), plugin.path.clone()));
+        let actions = plan::plan(&known.collect(), &index);
+        self.index = index;
+        let (mut there, mut gone) = (Vec::new(), Vec::new());
+        for action in actions {
+            match action {
+                Action::Remove(name) => {
+                    gone.extend(self.plugins.remove(&name).and_then(|plugin| plugin.current));
+                }
+                Action::Keep(name, reason) => {
+                    self.fail(name, Failure::unreported(reason.clone(), reason));
+                }
+                Action::Ensure(name, found) => {
+                    let plugin = self.plugins.entry(name.clone());
+                    let plugin = plugin.or_insert_with(|| Plugin::new(&found));
+                    found.path().clone_into(&mut plugin.path);
+                    there.push((name, found));
+                }
+            }
+        }
+        self.publish(registry);
+        gone.iter().for_each(|current| current.generation.retire());
+        Ok(there)
+    }
+
+    /// Makes sure that what serves is what these files and folders say.
+    async fn ensure(
+        &mut self,
+        registry: &Inner,
+        found: Vec<(PluginName, Found)>,
+        forced: bool,
+        progress: &dyn BuildProgress,
+    ) {
+        let mut ready = Vec::new();
+        let mut stale = Vec::new();
+        for (name, found) in found {
+            let Some(plugin) = self.plugins.get_mut(&name) else {
+                continue;
+            };
+            if forced {
+                plugin.failed_content = None;
+            }
+            match found {
+                Found::Library(library) => ready.push(Candidate::of_file(name, library, forced)),
+                Found::Crate(manifest) => match plugin.at_hand(registry, &manifest).await {
+                    Ok(Some(library)) => {
+                        ready.push(Candidate::of_crate(name, library, &manifest, forced));
+                    }
+                    Ok(None) if registry.builder.is_some() => stale.push((name, manifest)),
+                    Ok(None) => {
+                        let reason = "not built yet, and building is switched off".to_owned();
+                        self.fail(name, Failure::unreported(reason, String::new()));
+                    }
+                    Err(failure) => self.fail(name, failure),
+                },
+            }
+        }
+        self.take_over(registry, ready).await;
+        for (name, manifest) in stale {
+            self.build(registry, name, &manifest, forced, progress)
+                .await;
+        }
+    }
+
+    /// Brings in one tool, touching as few plugins as possible: those whose source or library
+    /// mentions it, then the rest.
+    async fn ensure_tool(
+        &mut self,
+        registry: &Inner,
+        found: Vec<(PluginName, Found)>,
+        tool: &str,
+        progress: &dyn BuildProgress,
+    ) {
+        let wanted = tool.to_owned();
+        let (likely, rest) = blocking(move || {
+            let is_likely = |(_, found): &(PluginName, Found)| mentions(found, &wanted);
+            found.into_iter().partition::<Vec<_>, _>(is_likely)
+        })
+        .await;
+        for one in likely.into_iter().chain(rest) {
+            self.ensure(registry, vec![one], false, progress).await;
+            if registry.table.load().get(tool).is_some() {
+                return;
+            }
+        }
+    }
+
+    async fn build(
+        &mut self,
+        registry: &Inner,
+        name: PluginName,
+        manifest: &CrateManifest,
+        forced: bool,
+        progress: &dyn BuildProgress,
+    ) {
+        let Some(plugin) = self.plugins.get_mut(&name) else {
+            return;
+        };
+        let built = plugin.build(registry, &name, manifest, progress);
+        match built.await {
+            Ok(Some(library)) => {
+                let candidate = Candidate::of_crate(name, library, manifest, forced);
+                self.take_over(registry, vec![candidate]).await;
+            }
+            Ok(None) => plugin.settle(),
+            Err(failure) => {
+                if let Some(path) = Builder::library_of(&registry.options.state, manifest) {
+                    let library = library_of(manifest, path);
+                    plugin.fall_back(registry, &name, &library).await;
+                }
+                self.fail(name, failure);
+                self.publish(registry);
+            }
+        }
     }
 
     /// Adds a tool of this program.
@@ -132,51 +238,9 @@ impl Reload {
         inputs.chain(refused).chain(paths).cloned().collect()
     }
 
-    async fn ensure(
-        &mut self,
-        registry: &Inner,
-        name: PluginName,
-        found: Found,
-        progress: &dyn BuildProgress,
-        forced: bool,
-    ) {
-        let plugin = self
-            .plugins
-            .entry(name.clone())
-            .or_insert_with(|| Plugin::new(&found));
-        found.path().clone_into(&mut plugin.path);
-        if forced {
-            plugin.failed_content = None;
-        }
-        let uses_sdk = matches!(&found, Found::Crate(manifest) if manifest.sdk.is_some());
-        let result = match &found {
-            Found::Crate(manifest) => plugin.build(registry, &name, manifest, progress).await,
-            Found::Library(library) => Ok(Some(library.clone())),
-        };
-        let result = match result {
-            Ok(None) => Ok(TakenOver::Nothing),
-            Ok(Some(library)) => plugin.take_over(registry, &name, library, uses_sdk).await,
-            Err(failure) => Err(failure),
-        };
-        match result {
-            Ok(TakenOver::Nothing) => plugin.settle(),
-            Ok(TakenOver::Replaced(old)) => {
-                self.publish(registry);
-                if let Some(old) = old {
-                    old.generation.retire();
-                }
-            }
-            Err(failure) => {
-                if let Found::Crate(manifest) = &found {
-                    plugin.fall_back(registry, &name, manifest).await;
-                }
-                self.fail(registry, name, failure);
-            }
-        }
-    }
-
-    /// Remembers why a plugin's newest content does not serve, and tells it once.
-    fn fail(&mut self, registry: &Inner, name: PluginName, failure: Failure) {
+    /// Remembers why a plugin's newest content does not serve, and tells it once, with the next
+    /// table.
+    fn fail(&mut self, name: PluginName, failure: Failure) {
         let Some(plugin) = self.plugins.get_mut(&name) else {
             return;
         };
@@ -184,8 +248,9 @@ impl Reload {
             reason,
             content,
             reported,
+            state,
         } = failure;
-        plugin.state = PluginState::Failed;
+        plugin.state = state;
         plugin.reason = Some(reason.clone());
         if plugin.failed_content.replace(content.clone()).as_ref() == Some(&content) {
             return;
@@ -199,7 +264,6 @@ impl Reload {
             plugin: name,
             reason,
         });
-        self.publish(registry);
     }
 
     /// Swaps in a table of what serves now, and tells what changed.
@@ -212,8 +276,12 @@ impl Reload {
             .statics
             .iter()
             .chain(of_plugins.flat_map(|current| &current.entries));
-        let new = Arc::new(Table::new(entries.cloned().collect()));
-        let old = registry.table.swap(Arc::clone(&new));
+        let entries: Vec<Arc<ToolEntry>> = entries.cloned().collect();
+        let old = registry.table.load_full();
+        if !old.holds(&entries) {
+            registry.table.store(Arc::new(Table::new(entries)));
+        }
+        let new = registry.table.load_full();
         warn_of_conflicts(&old, &new);
         registry.statuses.store(Arc::new(self.statuses()));
         if let Some(event) = plan::changes(&old, &new, std::mem::take(&mut self.failed)) {
@@ -222,9 +290,9 @@ impl Reload {
     }
 
     fn statuses(&self) -> Vec<Status> {
-        let known_by_path = |path| self.plugins.values().any(|plugin| plugin.path == path);
+        let known: BTreeSet<_> = self.plugins.values().map(|plugin| &plugin.path).collect();
         let refused = self.index.refused.iter();
-        let refused = refused.filter(|(_, refused)| !known_by_path(refused.path.as_path()));
+        let refused = refused.filter(|(_, refused)| !known.contains(&refused.path));
         let refused = refused.map(|(name, refused)| Status {
             name: name.clone(),
             path: refused.path.clone(),
@@ -251,6 +319,13 @@ impl Reload {
         let mut all: Vec<Status> = known.chain(refused).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
+    }
+}
+
+/// Retires what was replaced, now that the new table is there.
+fn retire(replaced: Vec<Current>) {
+    for current in replaced {
+        current.generation.retire();
     }
 }
 

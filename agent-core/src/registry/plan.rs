@@ -183,7 +183,7 @@ mod tests {
         for name in ["c", "a"] {
             let source = crate::plugin::LibrarySource {
                 path: name.into(),
-                package: None,
+                package: name.into(),
             };
             index
                 .plugins

@@ -91,7 +91,7 @@ impl Index {
                 Err(error) => self.refuse(file_name, path, error.to_string(), false),
             }
         } else if let Some(name) = library_name(&path) {
-            let package = Some(name.clone());
+            let package = name.clone();
             self.add(
                 PluginName::new(name),
                 file_name,

@@ -4,7 +4,7 @@
 //! world and takes no lock.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
@@ -285,6 +285,13 @@ impl Table {
                 .collect(),
             entries: winners,
         }
+    }
+
+    /// Whether it is made of exactly these.
+    pub(super) fn holds(&self, entries: &[Arc<ToolEntry>]) -> bool {
+        let lost = self.conflicts.iter().map(|conflict| &conflict.entry);
+        let own: HashSet<*const ToolEntry> = self.entries.iter().chain(lost).map(Arc::as_ptr).collect();
+        own.len() == entries.len() && entries.iter().all(|one| own.contains(&Arc::as_ptr(one)))
     }
 
     /// All tools, in R3's order.

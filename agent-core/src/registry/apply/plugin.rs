@@ -9,13 +9,14 @@ use super::super::Inner;
 use super::super::scan::Found;
 use super::super::status::PluginState;
 use super::super::table::ToolEntry;
-use super::blocking;
 use super::report::{BuildOutcome, Reporter, short_reason};
-use super::shared::{Shared, fingerprint_of_settings};
+use super::shared::Shared;
 use crate::build::{BuildProgress, Builder, CrateManifest};
-use crate::ids::{ContentHash, GenerationNumber, PluginName};
+use crate::ids::{GenerationNumber, PluginName};
+use crate::limits::PROBE_TIMEOUT;
 use crate::plugin::bridge::load_plugin;
 use crate::plugin::store::StoredLibrary;
+use crate::plugin::verdict::Introduced;
 use crate::plugin::{Generation, LibrarySource, PluginError};
 use crate::tool::{Isolation, Origin};
 
@@ -44,14 +45,6 @@ pub(super) struct Current {
     pub(super) shared: Shared,
 }
 
-/// What became of a library that was taken over.
-pub(super) enum TakenOver {
-    /// It serves already, or is known not to.
-    Nothing,
-    /// It serves now, instead of this one.
-    Replaced(Option<Box<Current>>),
-}
-
 /// Why a plugin's newest content does not serve.
 pub(super) struct Failure {
     pub(super) reason: String,
@@ -59,6 +52,7 @@ pub(super) struct Failure {
     pub(super) content: String,
     /// Whether an event of its own has told it.
     pub(super) reported: bool,
+    pub(super) state: PluginState,
 }
 
 impl Failure {
@@ -67,6 +61,7 @@ impl Failure {
             reason,
             content,
             reported: false,
+            state: PluginState::Failed,
         }
     }
 }
@@ -85,6 +80,25 @@ impl Plugin {
         }
     }
 
+    /// The library of a crate that needs no build now: nothing has changed since the last one, or
+    /// nothing may be built. `None` when there is none.
+    pub(super) async fn at_hand(
+        &mut self,
+        registry: &Inner,
+        manifest: &CrateManifest,
+    ) -> Result<Option<LibrarySource>, Failure> {
+        let Some(builder) = &registry.builder else {
+            let found = Builder::built_before(&registry.options.state, manifest);
+            return Ok(found.map(|path| library_of(manifest, path)));
+        };
+        // What is wrong with it is told by the build.
+        let Ok(Some(built)) = builder.at_hand(manifest, &()).await else {
+            return Ok(None);
+        };
+        self.inputs = built.inputs;
+        Ok(Some(library_of(manifest, built.library)))
+    }
+
     /// The crate's library; `None` when there is nothing to do.
     pub(super) async fn build(
         &mut self,
@@ -93,22 +107,16 @@ impl Plugin {
         manifest: &CrateManifest,
         progress: &dyn BuildProgress,
     ) -> Result<Option<LibrarySource>, Failure> {
-        let library = |path| LibrarySource {
-            path,
-            package: Some(manifest.package.clone()),
-        };
         let Some(builder) = &registry.builder else {
-            let found = Builder::built_before(&registry.options.state, manifest);
-            let reason = || "not built yet, and building is switched off".to_owned();
-            return found
-                .map(|path| Some(library(path)))
-                .ok_or_else(|| Failure::unreported(reason(), String::new()));
+            return Ok(None);
         };
         if self.failed_content.is_some()
             && builder.inputs_hash(manifest).await == self.failed_content
         {
             return Ok(None);
         }
+        // What is built will have to be tried out.
+        registry.prober.warm_up();
         loop {
             let reporter = Reporter::new(registry, name, progress);
             self.state = PluginState::Building;
@@ -126,7 +134,7 @@ impl Plugin {
                 Ok(built) => {
                     reporter.ended(BuildOutcome::Built);
                     self.inputs = built.inputs;
-                    Ok(Some(library(built.library)))
+                    Ok(Some(library_of(manifest, built.library)))
                 }
                 Err(error) => {
                     reporter.ended(BuildOutcome::Failed(&error));
@@ -138,6 +146,7 @@ impl Plugin {
                         reason: short_reason(&error),
                         content,
                         reported: true,
+                        state: PluginState::Failed,
                     })
                 }
             };
@@ -154,113 +163,58 @@ impl Plugin {
         }
     }
 
-    /// Where nothing serves and the crate can't be built, what was built of it last serves: a
-    /// broken edit does no more harm at the start of the host than while it runs.
+    /// The newest content serves.
+    pub(super) fn serves(&mut self) {
+        self.state = PluginState::Live;
+        self.reason = None;
+        self.failed_content = None;
+    }
+
+    /// Makes a generation the current one. Answers the one before.
+    pub(super) fn replace(&mut self, current: Current) -> Option<Current> {
+        self.number = current.generation.number();
+        self.images += 1;
+        self.current.replace(current)
+    }
+
+    /// Where nothing serves and the newest content can't, what served last from there does: a broken
+    /// edit does no more harm at the start of the host than while it runs.
     pub(super) async fn fall_back(
         &mut self,
         registry: &Inner,
         name: &PluginName,
-        manifest: &CrateManifest,
+        library: &LibrarySource,
     ) {
-        let held = Builder::library_of(&registry.options.state, manifest)
-            .filter(|_| self.current.is_none())
-            .and_then(|path| Some((registry.store.served(&path)?, path)));
-        let Some((stored, path)) = held else { return };
-        let package = Some(manifest.package.clone());
-        let loaded = self
-            .load(registry, name, &stored, &LibrarySource { path, package })
-            .await;
-        if let Ok(current) = loaded {
-            self.number = current.generation.number();
-            self.images += 1;
-            self.current = Some(current);
+        if self.current.is_some() {
+            return;
         }
-    }
-
-    /// Loads the library and makes it the current generation.
-    pub(super) async fn take_over(
-        &mut self,
-        registry: &Inner,
-        name: &PluginName,
-        library: LibrarySource,
-        from_crate: bool,
-    ) -> Result<TakenOver, Failure> {
-        let store = Arc::clone(&registry.store);
-        let source = library.clone();
-        let stored = match blocking(move || store.admit(&source)).await {
-            Ok(stored) => stored,
-            // A crate that declares no tool does not link the SDK's part that is looked for.
-            Err(PluginError::NoStamp { .. }) if from_crate => {
-                return Ok(self.without_tools());
-            }
-            // A file that was not even stored has no hash: its reason stands for its content.
-            Err(error) => {
-                let reason = error.to_string();
-                return Err(Failure::unreported(reason.clone(), reason));
-            }
+        // It has served, so it was tried out.
+        let served = registry.store.served(library);
+        let served = served.and_then(|stored| Some((stored.verdict.clone()?, stored)));
+        let Some((verdict, stored)) = served else {
+            return;
         };
-        if self.serves(stored.hash) {
-            if let Some(current) = &mut self.current {
-                current.shared.follow(registry, name).await?;
-            }
-            self.state = PluginState::Live;
-            self.reason = None;
-            self.failed_content = None;
-            return Ok(TakenOver::Nothing);
-        }
-        let settings = fingerprint_of_settings(registry, name);
-        let content = format!("{} with {settings}", stored.hash);
-        if self.failed_content.as_ref() == Some(&content) {
-            return Ok(TakenOver::Nothing);
-        }
-        let loaded = self.load(registry, name, &stored, &library).await;
-        let current = loaded.map_err(|error| Failure::unreported(error.to_string(), content))?;
-        if let Err(error) = registry.store.serves(&library.path) {
-            tracing::warn!(plugin = %name, %error, "it could not be remembered that this serves");
-        }
-        self.number = current.generation.number();
-        self.images += 1;
-        self.state = PluginState::Live;
-        self.reason = None;
-        self.failed_content = None;
-        Ok(TakenOver::Replaced(
-            self.current.replace(current).map(Box::new),
-        ))
-    }
-
-    /// The newest content has no tools: those of the one before go.
-    fn without_tools(&mut self) -> TakenOver {
-        self.state = PluginState::Live;
-        self.reason = None;
-        self.failed_content = None;
-        match self.current.take() {
-            Some(old) => TakenOver::Replaced(Some(Box::new(old))),
-            None => TakenOver::Nothing,
+        let Ok(introduced) = verdict.introduced() else {
+            return;
+        };
+        if let Ok(current) = self.load(registry, name, &stored, introduced).await {
+            self.replace(current);
         }
     }
 
-    fn serves(&self, hash: ContentHash) -> bool {
-        self.current
-            .as_ref()
-            .is_some_and(|current| current.generation.hash() == hash)
-    }
-
-    async fn load(
+    /// Maps the library and opens what its tools share.
+    pub(super) async fn load(
         &self,
         registry: &Inner,
         name: &PluginName,
         stored: &StoredLibrary,
-        library: &LibrarySource,
+        introduced: &Arc<Introduced>,
     ) -> Result<Current, PluginError> {
         let number = GenerationNumber(self.number.0 + 1);
         let (stored, plugin, pool) = (stored.clone(), name.clone(), registry.pool.clone());
-        let settings = registry.settings.clone();
-        let package = library
-            .package
-            .clone()
-            .unwrap_or_else(|| name.as_str().to_owned());
-        let (generation, entries, state) = blocking(move || {
-            let loaded = load_plugin(&stored, &plugin, &package, number, &pool)?;
+        let (introduced, settings) = (Arc::clone(introduced), registry.settings.clone());
+        let (generation, entries, state) = on_loader(move || {
+            let loaded = load_plugin(&stored, &introduced, &plugin, number, &pool)?;
             let entries = loaded.tools.into_iter().map(|tool| {
                 let generation = Some(Arc::clone(&loaded.generation));
                 Arc::new(ToolEntry::with(
@@ -272,7 +226,7 @@ impl Plugin {
                 ))
             });
             let entries: Vec<Arc<ToolEntry>> = entries.collect();
-            Ok::<_, PluginError>((loaded.generation, entries, loaded.state))
+            Ok((loaded.generation, entries, loaded.state))
         })
         .await?;
         match Shared::open(registry, name, state).await {
@@ -287,5 +241,33 @@ impl Plugin {
                 Err(error)
             }
         }
+    }
+}
+
+pub(super) fn library_of(manifest: &CrateManifest, path: PathBuf) -> LibrarySource {
+    LibrarySource {
+        path,
+        package: manifest.package.clone(),
+    }
+}
+
+/// Runs what maps a library on a thread of its own, which may be lost: constructors may behave in
+/// another way here than they did when they were tried out.
+async fn on_loader<R: Send + 'static>(
+    work: impl FnOnce() -> Result<R, PluginError> + Send + 'static,
+) -> Result<R, PluginError> {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    std::thread::Builder::new()
+        .name("plugin-load".to_owned())
+        .spawn(move || drop(sender.send(work())))
+        .map_err(PluginError::io("no thread to load a library on"))?;
+    let limit = PROBE_TIMEOUT;
+    match tokio::time::timeout(limit, receiver).await {
+        Ok(Ok(loaded)) => loaded,
+        Ok(Err(_)) => Err(PluginError::Failed {
+            step: "load",
+            reason: "the loading thread has panicked".to_owned(),
+        }),
+        Err(_) => Err(PluginError::Hangs { limit }),
     }
 }
