@@ -61,7 +61,8 @@ impl Project {
         let mut options = BuilderOptions::new(plugins.clone(), state.clone(), target);
         options.profile = profile;
         let builder = Builder::new(options).expect("absolute folders");
-        Registry::open(RegistryOptions::new(plugins, state), Some(builder), events).expect("writable")
+        Registry::open(RegistryOptions::new(plugins, state), Some(builder), events)
+            .expect("writable")
     }
 }
 

@@ -22,7 +22,6 @@ pub mod hook;
 mod prepare;
 mod unwind;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,7 +93,6 @@ pub struct Caller {
     events: Emitter,
     hooks: Hooks,
     timeout: Duration,
-    tool_timeouts: Arc<BTreeMap<String, Duration>>,
 }
 
 impl Caller {
@@ -105,7 +103,6 @@ impl Caller {
             events,
             hooks: Hooks::default(),
             timeout: limits::TOOL_TIMEOUT,
-            tool_timeouts: Arc::default(),
         }
     }
 
@@ -120,13 +117,6 @@ impl Caller {
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
-        self
-    }
-
-    /// Sets time limits by tool name; they replace the tools' own.
-    #[must_use]
-    pub fn with_tool_timeouts(mut self, timeouts: BTreeMap<String, Duration>) -> Self {
-        self.tool_timeouts = Arc::new(timeouts);
         self
     }
 
@@ -160,14 +150,6 @@ impl Caller {
         Finalized::new(Arc::new(ToolCallResult::of_error(
             &call.id, &call.name, error,
         )))
-    }
-
-    fn timeout_of(&self, tool: &str, own: Option<Duration>) -> Duration {
-        self.tool_timeouts
-            .get(tool)
-            .copied()
-            .or(own)
-            .unwrap_or(self.timeout)
     }
 }
 

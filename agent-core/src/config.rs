@@ -52,7 +52,6 @@ const NOT_SERVED: &[&[&str]] = &[
     &["sdk", "version"],
     &["serve"],
     &["sandbox_minimum"],
-    &["max_images"],
 ];
 
 /// Everything a `toolsmith.toml` says; each part of it may be absent.

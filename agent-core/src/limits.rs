@@ -49,6 +49,13 @@ pub const HELPER_START: Duration = Duration::from_secs(10);
 /// Longest message between host and helper process, in bytes.
 pub const FRAME_BYTES: usize = 64 * 1024 * 1024;
 
+/// Replaced libraries of one plugin that may stay mapped before a notice says so; nothing is ever
+/// unmapped.
+pub const RETIRED_IMAGES: usize = 200;
+
+/// The same by their sizes together, in bytes.
+pub const RETIRED_BYTES: u64 = 200 * 1000 * 1000;
+
 /// How long one build may take, waiting for another builder included.
 pub const BUILD_TIME: Duration = Duration::from_mins(10);
 

@@ -12,6 +12,8 @@
 //! never waits for a call, nor a call for a reload.
 
 mod apply;
+pub mod configuration;
+mod notices;
 mod plan;
 pub mod presets;
 pub mod scan;
@@ -38,6 +40,9 @@ use crate::plugin::{PluginError, Store, ToolPool};
 use crate::tool::HostTool;
 use crate::worker::Prober;
 
+use notices::Notices;
+
+pub use configuration::Configuration;
 pub use presets::{PresetError, PresetProblem, Presets};
 pub use scan::{Found, Index};
 pub use settings::Settings;
@@ -55,6 +60,8 @@ pub struct RegistryOptions {
     /// The program that libraries are tried out in; where none is given,
     /// [`HelperProgram::find`](crate::worker::HelperProgram::find) says which it is.
     pub helper: Option<PathBuf>,
+    /// The configuration file to follow, whether it exists or not.
+    pub config: Option<PathBuf>,
 }
 
 impl RegistryOptions {
@@ -64,6 +71,7 @@ impl RegistryOptions {
             plugins: plugins.into(),
             state: state.into(),
             helper: None,
+            config: None,
         }
     }
 }
@@ -118,9 +126,10 @@ struct Inner {
     store: Arc<Store>,
     pool: ToolPool,
     prober: Prober,
-    settings: table::ToolSettings,
-    /// What each plugin's state is opened from.
-    plugin_settings: ArcSwap<Settings>,
+    turns: turns::Turns,
+    /// What was decided last; a reload brings it in.
+    configuration: ArcSwap<Configuration>,
+    notices: Notices,
     events: Emitter,
     /// Read by every call, swapped by reloads.
     table: ArcSwap<Table>,
@@ -133,40 +142,29 @@ struct Inner {
 }
 
 impl Registry {
-    /// A registry without tools and without presets. `builder` is `None` where nothing may be built.
+    /// A registry without tools. `builder` is `None` where nothing may be built.
     pub fn open(
         options: RegistryOptions,
         builder: Option<Arc<Builder>>,
         events: Emitter,
     ) -> Result<Self, RegistryError> {
-        Self::open_with(options, Presets::default(), builder, events)
-    }
-
-    /// The same with values of arguments that no model sees (R13).
-    pub fn open_with(
-        options: RegistryOptions,
-        presets: Presets,
-        builder: Option<Arc<Builder>>,
-        events: Emitter,
-    ) -> Result<Self, RegistryError> {
         let store = Store::open(&options.state).map_err(RegistryError::State)?;
         let prober = Prober::new(options.helper.as_deref());
+        let reload = apply::Reload::new(options.config.clone());
         Ok(Self(Arc::new(Inner {
             options,
             builder,
             store: Arc::new(store),
             pool: ToolPool::default(),
             prober,
-            settings: table::ToolSettings {
-                presets: Arc::new(presets),
-                turns: turns::Turns::default(),
-            },
-            plugin_settings: ArcSwap::default(),
+            turns: turns::Turns::default(),
+            configuration: ArcSwap::default(),
+            notices: Notices::default(),
             events,
             table: ArcSwap::default(),
             statuses: ArcSwap::default(),
             events_seen: tokio::sync::watch::Sender::default(),
-            reload: Mutex::default(),
+            reload: Mutex::new(reload),
         })))
     }
 
@@ -237,10 +235,16 @@ impl Registry {
         registered.map_err(RegistryError::Linked)
     }
 
-    /// What plugins are given from now on. The next [`Registry::refresh`] opens the state of those
-    /// whose settings changed; calls that run keep what they have.
-    pub fn set_settings(&self, settings: Settings) {
-        self.0.plugin_settings.store(Arc::new(settings));
+    /// What is decided about plugins and tools from now on, where no file says it. The next
+    /// [`Registry::refresh`] brings it in; calls that run keep what they have.
+    pub fn configure(&self, configuration: Configuration) {
+        self.0.configuration.store(Arc::new(configuration));
+    }
+
+    /// What a person should know of the registry as a whole, one sentence each: problems with the
+    /// folder, the configuration, or watching. What is wrong with one plugin is in its status.
+    pub fn notices(&self) -> Vec<String> {
+        self.0.notices.all()
     }
 
     /// Looks at the plugins folder and brings the tools to what it says: builds what is stale,
@@ -278,6 +282,15 @@ impl Registry {
     /// Paths whose change should be noticed.
     async fn watched(&self) -> std::collections::BTreeSet<PathBuf> {
         self.0.reload.lock().await.watched()
+    }
+}
+
+impl Inner {
+    fn tool_settings(&self) -> table::ToolSettings {
+        table::ToolSettings {
+            configuration: self.configuration.load_full(),
+            turns: self.turns.clone(),
+        }
     }
 }
 

@@ -24,7 +24,8 @@ pub(crate) struct Host {
 impl Host {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let options = RegistryOptions::new(folder.path().join("plugins"), folder.path().join("state"));
+        let options =
+            RegistryOptions::new(folder.path().join("plugins"), folder.path().join("state"));
         fs_err::create_dir(&options.plugins).unwrap();
         let registry = Registry::open(options, None, Emitter::default()).unwrap();
         Self {

@@ -13,6 +13,7 @@ mod bad_files;
 mod builds;
 mod calls;
 mod concurrency;
+mod configuration;
 mod contract;
 mod events;
 mod examples;

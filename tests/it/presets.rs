@@ -8,7 +8,7 @@ use agent_core::abort::AbortSignal;
 use agent_core::call::{After, Arguments, Before, CallView, Hooks, ToolCall};
 use agent_core::event::Emitter;
 use agent_core::format;
-use agent_core::registry::{Presets, Registry, RegistryOptions};
+use agent_core::registry::{Configuration, Presets, Registry, RegistryOptions};
 use agent_core::tool::{Execution, FunctionTool, ToolCallResult, ToolSpec};
 use serde_json::{Value, json};
 use tool_sdk::{ErrorKind, ToolResult};
@@ -23,7 +23,10 @@ fn host(presets: Presets) -> Host {
     let mut host = Host::new();
     let plugins = host.registry.plugins_folder().to_owned();
     let options = RegistryOptions::new(plugins.clone(), plugins.join("../state"));
-    host.registry = Registry::open_with(options, presets, None, Emitter::default()).unwrap();
+    host.registry = Registry::open(options, None, Emitter::default()).unwrap();
+    let mut configuration = Configuration::default();
+    configuration.presets = presets;
+    host.registry.configure(configuration);
     host
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use agent_core::call::Caller;
-use agent_core::registry::{PluginState, Scope, Settings};
+use agent_core::registry::{Configuration, PluginState, Scope, Settings};
 use fs_err as fs;
 use serde_json::{Value, json};
 use toolsmith_tests::{DEADLINE, Project, call};
@@ -101,7 +101,9 @@ impl Cellar {
             all = all.with(&self.package, *name, value.clone());
         }
         let registry = self.caller.registry();
-        registry.set_settings(all);
+        let mut configuration = Configuration::default();
+        configuration.settings = all;
+        registry.configure(configuration);
         registry.refresh(Scope::All, &()).await.unwrap();
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agent_core::registry::Settings;
+use agent_core::registry::{Configuration, Settings};
 use agent_core::tool::{Isolation, Origin};
 use serde_json::json;
 use tool_sdk::prelude::*;
@@ -61,7 +61,9 @@ async fn linked_tools_are_registered_by_their_functions() {
     let caller = project.host().await;
     let registry = caller.registry();
     let package = env!("CARGO_PKG_NAME");
-    registry.set_settings(Settings::default().with(package, "start", json!(5)));
+    let mut configuration = Configuration::default();
+    configuration.settings = Settings::default().with(package, "start", json!(5));
+    registry.configure(configuration);
     let tools = toolsmith_static![linked_later, linked_add, linked_panic, linked_count];
     registry.register_static(tools).await.unwrap();
 

@@ -164,12 +164,23 @@ impl Project {
 impl Project {
     /// A host in this process: a caller over a registry of the project's plugins, built and loaded.
     pub async fn host(&self) -> Caller {
+        self.host_of(None).await
+    }
+
+    /// The same, with the project's configuration file followed.
+    pub async fn following_host(&self) -> Caller {
+        self.host_of(Some(&self.path().join("toolsmith.toml")))
+            .await
+    }
+
+    async fn host_of(&self, config: Option<&Path>) -> Caller {
         let state = self.path().join(".toolsmith");
         let trusted = target().join("trusted");
         let builder = BuilderOptions::new(self.plugins(), state.clone(), trusted);
         let builder = Builder::new(builder).expect("the folders are absolute");
         let mut options = RegistryOptions::new(self.plugins(), state);
         options.helper = Some(toolsmith());
+        options.config = config.map(ToOwned::to_owned);
         let events = Emitter::default();
         let registry = Registry::open(options, Some(builder), events.clone()).expect("writable");
         registry.refresh(Scope::All, &()).await.expect("readable");

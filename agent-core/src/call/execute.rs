@@ -93,7 +93,7 @@ impl Caller {
             abort: own_abort.signal(abort),
             progress: Arc::new(move |partial| sink.send(partial)),
         };
-        let limit = self.timeout_of(call.name(), call.entry.spec().timeout);
+        let limit = call.entry.timeout().unwrap_or(self.timeout);
         let run = async {
             let _turn = call.entry.turn().await;
             guarded(|| call.entry.tool().execute(execution)).await

@@ -1,11 +1,9 @@
 //! What a command works with: the project, its configuration, the registry, a caller.
 
-use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use super::output::{self, Output};
 use super::progress::Bar;
@@ -13,10 +11,10 @@ use super::streams::{Capture, Speaker, capture};
 use super::{CommandError, Global, log};
 use crate::build::{Builder, BuilderOptions};
 use crate::call::Caller;
-use crate::config::{Config, Project, find_project};
+use crate::config::{Config, FILE_NAME, Project, find_project};
 use crate::event::{Emitter, Event, EventKind};
 use crate::json_text::spaced;
-use crate::registry::{Presets, Registry, RegistryError, RegistryOptions, Scope, Settings};
+use crate::registry::{Registry, RegistryError, RegistryOptions, Scope};
 
 /// Everything that a command needs.
 pub(super) struct Context {
@@ -35,6 +33,8 @@ pub(super) struct Place {
     pub(super) plugins: PathBuf,
     pub(super) state: PathBuf,
     pub(super) config: Config,
+    /// The configuration file, whether it exists or not.
+    pub(super) file: Option<PathBuf>,
 }
 
 impl Place {
@@ -47,16 +47,19 @@ impl Place {
             .map_err(CommandError::usage)?
             .or_else(|| project.as_ref().map(|project| project.plugins.clone()))
             .unwrap_or_else(|| here.join("plugins"));
-        let file = global
-            .config
-            .clone()
+        let file = global.config.as_deref().map(std::path::absolute);
+        let file = file
+            .transpose()
+            .map_err(CommandError::usage)?
             .or_else(|| config_for(project, &plugins));
-        let config = match file {
-            None => Config::default(),
-            Some(file) => Config::load(&file).map_err(|error| {
-                let hint = error.hint();
-                CommandError::usage(error).with_hint(hint)
-            })?,
+        let config = match &file {
+            Some(file) if global.config.is_some() || file.is_file() => {
+                Config::load(file).map_err(|error| {
+                    let hint = error.hint();
+                    CommandError::usage(error).with_hint(hint)
+                })?
+            }
+            _ => Config::default(),
         };
         let state = config
             .state_dir(&plugins, &|name| std::env::var(name).ok())
@@ -65,15 +68,16 @@ impl Place {
             plugins,
             state,
             config,
+            file,
         })
     }
 }
 
-/// The project's configuration, if its plugins are the ones that are used.
+/// Where the project's configuration is or would be, if its plugins are the ones that are used.
 fn config_for(project: Option<Project>, plugins: &std::path::Path) -> Option<PathBuf> {
     project
         .filter(|project| project.plugins == plugins)
-        .and_then(|project| project.config)
+        .map(|project| project.root.join(FILE_NAME))
 }
 
 impl Context {
@@ -82,7 +86,8 @@ impl Context {
         let Place {
             plugins,
             state,
-            config,
+            file,
+            ..
         } = Place::find(global)?;
         if !plugins.is_dir() {
             let text = format!("there is no plugins folder `{}`", plugins.display());
@@ -112,12 +117,11 @@ impl Context {
                 report(event, quiet);
             }
         })]);
-        let options = RegistryOptions::new(plugins, state);
-        let presets = Presets::read(&config, &|name| std::env::var(name).ok());
-        let registry = Registry::open_with(options, presets, builder, events.clone())
-            .map_err(CommandError::failed)?;
-        registry.set_settings(Settings::read(&config, &|name| std::env::var(name).ok()));
-        let caller = Caller::new(registry, events).with_tool_timeouts(timeouts(&config));
+        let mut options = RegistryOptions::new(plugins, state);
+        options.config = file;
+        let registry =
+            Registry::open(options, builder, events.clone()).map_err(CommandError::failed)?;
+        let caller = Caller::new(registry, events);
         Ok(Self {
             caller,
             output,
@@ -187,13 +191,6 @@ fn builder(
     let mut options = BuilderOptions::new(plugins.to_owned(), state.to_owned(), target);
     options.colour = std::io::stderr().is_terminal();
     Builder::new(options).map_err(CommandError::failed)
-}
-
-fn timeouts(config: &Config) -> BTreeMap<String, Duration> {
-    let tools = config.tools.iter();
-    tools
-        .filter_map(|(name, tool)| Some((name.clone(), tool.timeout?)))
-        .collect()
 }
 
 /// Tells a person what happens, on stderr.

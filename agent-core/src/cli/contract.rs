@@ -20,6 +20,9 @@ pub(super) struct List {
     /// The tools that can be called, in R3's order, then those that can't.
     pub(super) tools: Vec<ListedTool>,
     pub(super) plugins: Vec<PluginStatus>,
+    /// What a person should know of all of it together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notices: Vec<String>,
 }
 
 /// How a tool stands.
@@ -129,6 +132,7 @@ impl List {
             schema_version: 1,
             tools: there.chain(lost).collect(),
             plugins: registry.plugins(),
+            notices: registry.notices(),
         }
     }
 }

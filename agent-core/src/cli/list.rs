@@ -59,6 +59,9 @@ fn readable(list: &List) -> String {
     if list.plugins.is_empty() {
         text.push_str("\n  (none)");
     }
+    for notice in &list.notices {
+        _ = write!(text, "\nNotice: {}", plain(notice));
+    }
     text
 }
 

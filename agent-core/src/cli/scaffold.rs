@@ -11,6 +11,7 @@ pub(super) fn new(global: &Global, name: &str) -> Result<Exit, CommandError> {
         plugins,
         state,
         config,
+        ..
     } = Place::find(global)?;
     let configured = config.sdk.path.as_ref();
     let configured = configured

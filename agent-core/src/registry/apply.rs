@@ -16,6 +16,8 @@ use std::sync::Arc;
 use self::batch::Candidate;
 use self::plugin::{Current, Failure, Plugin, library_of};
 use self::shared::Shared;
+use super::configuration::{Configuration, ConfigurationFile};
+use super::notices::Topic;
 use super::plan::{self, Action};
 use super::scan::{Found, Index, scan};
 use super::status::{PluginState, Status};
@@ -24,6 +26,7 @@ use super::{Inner, RegistryError, Scope, mentions};
 use crate::build::{BuildProgress, Builder, CrateManifest};
 use crate::event::FailedPlugin;
 use crate::ids::PluginName;
+use crate::limits;
 use crate::plugin::PluginError;
 use crate::plugin::linked::LinkedPackage;
 use crate::tool::{HostTool, Isolation, Origin};
@@ -38,9 +41,21 @@ pub(super) struct Reload {
     linked: Vec<(PluginName, Shared)>,
     /// Plugins whose failure is not yet in an event.
     failed: Vec<FailedPlugin>,
+    /// The configuration file, if one is followed.
+    file: Option<ConfigurationFile>,
+    /// What the tools in the table were made with.
+    configured: Arc<Configuration>,
 }
 
 impl Reload {
+    /// Nothing is known yet. `config` is the configuration file to follow.
+    pub(super) fn new(config: Option<PathBuf>) -> Self {
+        Self {
+            file: config.map(ConfigurationFile::new),
+            ..Self::default()
+        }
+    }
+
     /// Looks at the folder and brings the table to what it says.
     pub(super) async fn run(
         &mut self,
@@ -48,6 +63,7 @@ impl Reload {
         scope: Scope<'_>,
         progress: &dyn BuildProgress,
     ) -> Result<(), RegistryError> {
+        self.configure(registry);
         let found = self.look(registry).await?;
         let forced = scope == Scope::Forced;
         match scope {
@@ -65,11 +81,71 @@ impl Reload {
                 tracing::warn!(%package, reason, "what was open goes on serving");
             }
         }
+        self.notice(registry);
         registry.statuses.store(Arc::new(self.statuses()));
         if let Err(error) = registry.store.save() {
             tracing::warn!(%error, "the next start has to look at every library again");
         }
         Ok(())
+    }
+
+    /// Brings in what was decided about tools since the last time.
+    fn configure(&mut self, registry: &Inner) {
+        let read = self.file.as_mut().and_then(ConfigurationFile::read_if_new);
+        match read {
+            Some(Ok(configuration)) => {
+                registry.notices.say(Topic::Configuration, Vec::new());
+                registry.configuration.store(Arc::new(configuration));
+            }
+            Some(Err(error)) => {
+                let text = format!("{error}; what was configured before goes on");
+                registry.notices.say(Topic::Configuration, vec![text]);
+            }
+            None => {}
+        }
+        let wanted = registry.configuration.load_full();
+        if Arc::ptr_eq(&wanted, &self.configured) {
+            return;
+        }
+        let before = std::mem::replace(&mut self.configured, wanted);
+        let settings = registry.tool_settings();
+        let plugins = self.plugins.values_mut();
+        let currents = plugins.filter_map(|plugin| plugin.current.as_mut());
+        let entries = currents.flat_map(|current| &mut current.entries);
+        for entry in entries.chain(&mut self.statics) {
+            if !self
+                .configured
+                .agrees_on(&before, &entry.tool().spec().name)
+            {
+                *entry = Arc::new(entry.again(&settings));
+            }
+        }
+        self.publish(registry);
+    }
+
+    /// Says what a person should know of all plugins together.
+    fn notice(&self, registry: &Inner) {
+        let limit = self.configured.max_images.unwrap_or(limits::RETIRED_IMAGES);
+        let images = self.plugins.iter().filter_map(|(name, plugin)| {
+            let (count, bytes) = plugin.retired_images();
+            (count > limit || bytes > limits::RETIRED_BYTES).then(|| {
+                format!(
+                    "{count} replaced libraries of plugin `{name}` stay mapped ({} MB): they are \
+                     given back when this process ends",
+                    bytes / 1_000_000
+                )
+            })
+        });
+        registry.notices.say(Topic::Images, images.collect());
+        // While a plugin does not serve, nobody knows which tools it would have.
+        let all_serve = self.plugins.values().all(|plugin| plugin.current.is_some());
+        let unknown = match &self.file {
+            Some(file) if all_serve => file
+                .named
+                .unknown(self.plugins.keys(), &registry.table.load()),
+            _ => Vec::new(),
+        };
+        registry.notices.say(Topic::Names, unknown);
     }
 
     /// Makes an index of the folder, takes out what is gone, and answers what is there.
@@ -197,8 +273,8 @@ impl Reload {
 
     /// Adds a tool of this program.
     pub(super) fn register(&mut self, registry: &Inner, tool: Arc<dyn HostTool>) {
-        let settings = &registry.settings;
-        let entry = ToolEntry::with(tool, Origin::Static, Isolation::None, None, settings);
+        let settings = registry.tool_settings();
+        let entry = ToolEntry::with(tool, Origin::Static, Isolation::None, None, &settings);
         self.statics.push(Arc::new(entry));
         self.publish(registry);
     }
@@ -235,7 +311,9 @@ impl Reload {
             .flat_map(|plugin| plugin.inputs.iter());
         let refused = self.index.refused.values().map(|refused| &refused.path);
         let paths = self.plugins.values().map(|plugin| &plugin.path);
-        inputs.chain(refused).chain(paths).cloned().collect()
+        let file = self.file.as_ref().map(|file| file.path().to_owned());
+        let all = inputs.chain(refused).chain(paths).cloned();
+        all.chain(file).collect()
     }
 
     /// Remembers why a plugin's newest content does not serve, and tells it once, with the next

@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::secrets::SecretTables;
+use super::secrets::{SecretTables, Table};
 use crate::config::{Config, Environment, FILE_NAME, Unset};
 use crate::tool::preset::{Misfit, Unfit, arguments, fit};
 use crate::tool::problem::closest;
@@ -24,7 +24,7 @@ use crate::tool::{SchemaError, ToolSpec};
 /// let presets = Presets::default().with("bing_search", "api_key", json!("secret"));
 /// assert!(!format!("{presets:?}").contains("secret"));
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Presets(SecretTables);
 
 impl Presets {
@@ -46,6 +46,11 @@ impl Presets {
     ) -> Self {
         self.0.insert(tool.into(), argument.into(), value);
         self
+    }
+
+    /// What is given to a tool.
+    pub(super) fn of(&self, tool: &str) -> Option<&Table> {
+        self.0.get(tool)
     }
 
     /// The names of a tool's arguments that no model sees: those that have a value here, and those

@@ -14,7 +14,7 @@ pub(super) type Resolved = Result<Value, Unset>;
 pub(super) type Table = BTreeMap<String, Resolved>;
 
 /// Tables by what they are for.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(super) struct SecretTables(BTreeMap<String, Table>);
 
 impl SecretTables {

@@ -18,7 +18,7 @@ use crate::plugin::PluginError;
 /// let settings = Settings::default().with("search-wine", "cellar", json!("north"));
 /// assert!(!format!("{settings:?}").contains("north"));
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings(SecretTables);
 
 impl Settings {

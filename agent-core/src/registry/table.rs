@@ -7,11 +7,13 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::presets::{Preset, PresetError, Presets};
+use super::configuration::Configuration;
+use super::presets::{Preset, PresetError};
 use super::turns::Turns;
 use crate::ids::{GenerationNumber, PluginName};
 use crate::plugin::{Generation, Lease};
@@ -37,6 +39,8 @@ pub struct ToolEntry {
     spec: Arc<ToolSpec>,
     schema: Result<ArgumentSchema, Unavailable>,
     preset: Preset,
+    /// Instead of the tool's own time limit.
+    timeout: Option<Duration>,
     /// Where only so many calls may run at the same time.
     turns: Option<Arc<Semaphore>>,
     origin: Origin,
@@ -47,7 +51,7 @@ pub struct ToolEntry {
 /// What a registry gives to its tools. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ToolSettings {
-    pub(super) presets: Arc<Presets>,
+    pub(super) configuration: Arc<Configuration>,
     pub(super) turns: Turns,
 }
 
@@ -97,7 +101,13 @@ impl ToolEntry {
         generation: Option<Arc<Generation>>,
         settings: &ToolSettings,
     ) -> Self {
-        let ToolSettings { presets, turns } = settings;
+        let ToolSettings {
+            configuration,
+            turns,
+        } = settings;
+        let Configuration {
+            presets, timeouts, ..
+        } = &**configuration;
         let whole = tool.spec();
         let hidden = presets.names(whole);
         let spec = without(whole, &hidden);
@@ -111,6 +121,7 @@ impl ToolEntry {
         };
         let limit = whole.max_concurrent;
         Self {
+            timeout: timeouts.get(&whole.name).copied(),
             turns: limit.map(|limit| turns.of(&whole.name, limit)),
             spec,
             tool,
@@ -120,6 +131,17 @@ impl ToolEntry {
             isolation,
             generation,
         }
+    }
+
+    /// The same tool under other settings.
+    pub(super) fn again(&self, settings: &ToolSettings) -> Self {
+        let (tool, generation) = (Arc::clone(&self.tool), self.generation.clone());
+        Self::with(tool, self.origin, self.isolation, generation, settings)
+    }
+
+    /// How long a call may run, where it was configured or the tool says so.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout.or(self.spec.timeout)
     }
 
     /// The tool.
@@ -290,7 +312,8 @@ impl Table {
     /// Whether it is made of exactly these.
     pub(super) fn holds(&self, entries: &[Arc<ToolEntry>]) -> bool {
         let lost = self.conflicts.iter().map(|conflict| &conflict.entry);
-        let own: HashSet<*const ToolEntry> = self.entries.iter().chain(lost).map(Arc::as_ptr).collect();
+        let own: HashSet<*const ToolEntry> =
+            self.entries.iter().chain(lost).map(Arc::as_ptr).collect();
         own.len() == entries.len() && entries.iter().all(|one| own.contains(&Arc::as_ptr(one)))
     }
 

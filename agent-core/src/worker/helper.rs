@@ -27,7 +27,10 @@ use crate::plugin::verdict::Verdict;
 /// executable that has not called it is never started as a helper.
 pub fn init() {
     THIS_CAN.store(true, Ordering::Relaxed);
-    if std::env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == ARGUMENT)
+    {
         let outcome = serve();
         #[expect(clippy::exit, reason = "nothing of the program that this is may run")]
         std::process::exit(i32::from(outcome.is_err()));

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use agent_core::abort::AbortSignal;
 use agent_core::call::{Arguments, ToolCall};
+use agent_core::registry::Configuration;
 use agent_core::tool::{Execution, FunctionTool, ToolSpec};
 use serde_json::json;
 use tool_sdk::{ErrorKind, ToolError, ToolResult};
@@ -85,7 +86,12 @@ async fn tool_that_never_ends_is_answered_at_its_time_limit() {
         },
         |_| std::future::pending(),
     );
-    let host = Host::with(own).await;
+    let host = Host::new();
+    let mut configuration = Configuration::default();
+    let limit = ("configured".to_owned(), Duration::from_millis(1500));
+    configuration.timeouts = BTreeMap::from([limit]);
+    host.registry.configure(configuration);
+    host.add(own).await;
     host.add(endless("plain").0).await;
     host.add(FunctionTool::new(
         ToolSpec {
@@ -95,11 +101,7 @@ async fn tool_that_never_ends_is_answered_at_its_time_limit() {
         |_| std::future::pending(),
     ))
     .await;
-    let configured = BTreeMap::from([("configured".to_owned(), Duration::from_millis(1500))]);
-    let caller = host
-        .caller()
-        .with_timeout(Duration::from_secs(3))
-        .with_tool_timeouts(configured);
+    let caller = host.caller().with_timeout(Duration::from_secs(3));
     for (name, limit, text) in [
         ("plain", 3000, "3s"),
         ("own", 7000, "7s"),

@@ -33,6 +33,8 @@ pub(super) struct Plugin {
     pub(super) number: GenerationNumber,
     /// How many of its libraries are mapped, retired ones included.
     pub(super) images: usize,
+    /// Their sizes together, in bytes.
+    image_bytes: u64,
     /// Files whose change concerns the plugin.
     pub(super) inputs: Vec<PathBuf>,
 }
@@ -43,6 +45,8 @@ pub(super) struct Current {
     pub(super) generation: Arc<Generation>,
     pub(super) entries: Vec<Arc<ToolEntry>>,
     pub(super) shared: Shared,
+    /// Size of its library in bytes.
+    image_size: u64,
 }
 
 /// Why a plugin's newest content does not serve.
@@ -76,6 +80,7 @@ impl Plugin {
             current: None,
             number: GenerationNumber::default(),
             images: 0,
+            image_bytes: 0,
             inputs: Vec::new(),
         }
     }
@@ -174,7 +179,16 @@ impl Plugin {
     pub(super) fn replace(&mut self, current: Current) -> Option<Current> {
         self.number = current.generation.number();
         self.images += 1;
+        self.image_bytes += current.image_size;
         self.current.replace(current)
+    }
+
+    /// How many replaced libraries stay mapped, and their sizes together in bytes.
+    pub(super) fn retired_images(&self) -> (usize, u64) {
+        match &self.current {
+            Some(current) => (self.images - 1, self.image_bytes - current.image_size),
+            None => (self.images, self.image_bytes),
+        }
     }
 
     /// Where nothing serves and the newest content can't, what served last from there does: a broken
@@ -212,8 +226,8 @@ impl Plugin {
     ) -> Result<Current, PluginError> {
         let number = GenerationNumber(self.number.0 + 1);
         let (stored, plugin, pool) = (stored.clone(), name.clone(), registry.pool.clone());
-        let (introduced, settings) = (Arc::clone(introduced), registry.settings.clone());
-        let (generation, entries, state) = on_loader(move || {
+        let (introduced, settings) = (Arc::clone(introduced), registry.tool_settings());
+        let (generation, entries, state, image_size) = on_loader(move || {
             let loaded = load_plugin(&stored, &introduced, &plugin, number, &pool)?;
             let entries = loaded.tools.into_iter().map(|tool| {
                 let generation = Some(Arc::clone(&loaded.generation));
@@ -226,7 +240,7 @@ impl Plugin {
                 ))
             });
             let entries: Vec<Arc<ToolEntry>> = entries.collect();
-            Ok((loaded.generation, entries, loaded.state))
+            Ok((loaded.generation, entries, loaded.state, loaded.image_size))
         })
         .await?;
         match Shared::open(registry, name, state).await {
@@ -234,6 +248,7 @@ impl Plugin {
                 generation,
                 entries,
                 shared,
+                image_size,
             }),
             Err(error) => {
                 // It never served, so it has drained.

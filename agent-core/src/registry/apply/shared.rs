@@ -23,7 +23,7 @@ impl Shared {
         plugin: &PluginName,
         state: PluginState,
     ) -> Result<Self, PluginError> {
-        let settings = registry.plugin_settings.load().of(plugin)?;
+        let settings = registry.configuration.load().settings.of(plugin)?;
         state.open(&settings).await?;
         Ok(Self { state, settings })
     }
@@ -34,7 +34,7 @@ impl Shared {
         registry: &Inner,
         plugin: &PluginName,
     ) -> Result<(), Failure> {
-        let wanted = registry.plugin_settings.load().of(plugin);
+        let wanted = registry.configuration.load().settings.of(plugin);
         let opened = match wanted {
             Ok(settings) if settings == self.settings => return Ok(()),
             Ok(settings) => self.state.open(&settings).await.map(|()| settings),
@@ -55,7 +55,7 @@ impl Shared {
 
 /// Stands for a plugin's settings where failures are remembered, and tells nothing of them.
 pub(super) fn fingerprint_of_settings(registry: &Inner, plugin: &PluginName) -> String {
-    match registry.plugin_settings.load().of(plugin) {
+    match registry.configuration.load().settings.of(plugin) {
         Ok(settings) => {
             let text = Value::from(settings).to_string();
             ContentHash::of(text.as_bytes()).to_string()
