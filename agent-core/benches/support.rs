@@ -2,6 +2,7 @@
 //! are measured in turn, so that a machine whose speed drifts hits both alike.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use agent_core::build::{Builder, BuilderOptions, Profile};
@@ -54,13 +55,19 @@ impl Project {
         .expect("writable");
     }
 
-    /// A registry that builds with this profile. All benches share a target directory.
-    pub(crate) fn registry(&self, profile: Profile, events: Emitter) -> Registry {
+    /// A builder with this profile. All benches share a target directory.
+    pub(crate) fn builder(&self, profile: Profile) -> Arc<Builder> {
         let (plugins, state) = (self.path().join("plugins"), self.path().join("state"));
         let target = repository().join("target/toolsmith-bench");
-        let mut options = BuilderOptions::new(plugins.clone(), state.clone(), target);
+        let mut options = BuilderOptions::new(plugins, state, target);
         options.profile = profile;
-        let builder = Builder::new(options).expect("absolute folders");
+        Builder::new(options).expect("absolute folders")
+    }
+
+    /// A registry that builds with this profile.
+    pub(crate) fn registry(&self, profile: Profile, events: Emitter) -> Registry {
+        let (plugins, state) = (self.path().join("plugins"), self.path().join("state"));
+        let builder = self.builder(profile);
         Registry::open(RegistryOptions::new(plugins, state), Some(builder), events)
             .expect("writable")
     }

@@ -126,6 +126,7 @@ struct Inner {
     store: Arc<Store>,
     pool: ToolPool,
     prober: Prober,
+    loader: apply::Loader,
     turns: turns::Turns,
     /// What was decided last; a reload brings it in.
     configuration: ArcSwap<Configuration>,
@@ -157,6 +158,7 @@ impl Registry {
             store: Arc::new(store),
             pool: ToolPool::default(),
             prober,
+            loader: apply::Loader::default(),
             turns: turns::Turns::default(),
             configuration: ArcSwap::default(),
             notices: Notices::default(),

@@ -5,6 +5,7 @@
 //! plugin as it was: the generation that served goes on serving.
 
 mod batch;
+mod loader;
 mod plugin;
 mod report;
 mod shared;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use self::batch::Candidate;
+pub(super) use self::loader::Loader;
 use self::plugin::{Current, Failure, Plugin, library_of};
 use self::shared::Shared;
 use super::configuration::{Configuration, ConfigurationFile};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::plugin::{Current, Failure};
+use super::plugin::{Current, Failure, Mapped};
 use super::{PluginState, Reload, blocking, retire};
 use crate::build::CrateManifest;
 use crate::ids::PluginName;
@@ -31,6 +31,19 @@ struct Admitted {
     stored: StoredLibrary,
     /// Stands for the library and its settings where failures are remembered.
     content: String,
+}
+
+impl Admitted {
+    /// Why it does not serve.
+    fn failure(&self, error: &PluginError) -> Failure {
+        Failure {
+            state: match error {
+                PluginError::Quarantined(_) => PluginState::Quarantined,
+                _ => PluginState::Failed,
+            },
+            ..Failure::unreported(error.to_string(), self.content.clone())
+        }
+    }
 }
 
 impl Candidate {
@@ -79,31 +92,41 @@ impl Reload {
                 Err(error) => {
                     let reason = error.to_string();
                     let failure = Failure::unreported(reason.clone(), reason);
-                    self.refuse(registry, candidate.name, &candidate.library, failure)
-                        .await;
+                    self.refuse(registry, candidate, failure).await;
                 }
             }
         }
+        let mut mapped = Vec::new();
         for (admitted, verdict) in try_out(registry, new).await {
-            let Candidate { name, library, .. } = admitted.candidate.clone();
-            match self.load(registry, admitted, verdict).await {
-                Ok(old) => replaced.extend(old),
-                Err(failure) => self.refuse(registry, name, &library, failure).await,
+            match self.map(registry, &admitted, verdict).await {
+                Ok(one) => mapped.push((admitted, one)),
+                Err(failure) => self.refuse(registry, admitted.candidate, failure).await,
+            }
+        }
+        for (admitted, mapped) in mapped {
+            let Candidate { name, library, .. } = &admitted.candidate;
+            match mapped.open(registry, name).await {
+                Ok(current) => {
+                    registry.store.serves(&library.path);
+                    if let Some(plugin) = self.plugins.get_mut(name) {
+                        plugin.serves();
+                        replaced.extend(plugin.replace(current));
+                    }
+                }
+                Err(error) => {
+                    let failure = admitted.failure(&error);
+                    self.refuse(registry, admitted.candidate, failure).await;
+                }
             }
         }
         self.publish(registry);
         retire(replaced);
     }
 
-    async fn refuse(
-        &mut self,
-        registry: &Inner,
-        name: PluginName,
-        library: &LibrarySource,
-        failure: Failure,
-    ) {
+    async fn refuse(&mut self, registry: &Inner, candidate: Candidate, failure: Failure) {
+        let Candidate { name, library, .. } = candidate;
         if let Some(plugin) = self.plugins.get_mut(&name) {
-            plugin.fall_back(registry, &name, library).await;
+            plugin.fall_back(registry, &name, &library).await;
         }
         self.fail(name, failure);
     }
@@ -139,37 +162,23 @@ impl Reload {
         })
     }
 
-    /// Loads what was tried out, and makes it the current generation. Answers the one before.
-    async fn load(
-        &mut self,
+    /// Maps what was tried out.
+    async fn map(
+        &self,
         registry: &Inner,
-        admitted: Admitted,
+        admitted: &Admitted,
         verdict: Result<Verdict, String>,
-    ) -> Result<Option<Current>, Failure> {
-        let Admitted {
-            candidate: Candidate { name, library, .. },
-            stored,
-            content,
-        } = admitted;
-        let failure = |error: PluginError| Failure {
-            state: match error {
-                PluginError::Quarantined(_) => PluginState::Quarantined,
-                _ => PluginState::Failed,
-            },
-            ..Failure::unreported(error.to_string(), content.clone())
-        };
+    ) -> Result<Mapped, Failure> {
         // Nothing is wrong with the library; it may be tried as soon as there is a helper.
         let not_tried = |reason: String| Failure::unreported(reason.clone(), reason);
         let verdict = verdict.map_err(not_tried)?;
+        let failure = |error: PluginError| admitted.failure(&error);
         let introduced = verdict.introduced().map_err(failure)?;
-        let Some(plugin) = self.plugins.get_mut(&name) else {
-            return Ok(None);
-        };
-        let loaded = plugin.load(registry, &name, &stored, introduced).await;
-        let current = loaded.map_err(failure)?;
-        registry.store.serves(&library.path);
-        plugin.serves();
-        Ok(plugin.replace(current))
+        let name = &admitted.candidate.name;
+        let plugin = self.plugins.get(name);
+        let plugin = plugin.ok_or_else(|| Failure::unreported(String::new(), String::new()))?;
+        let mapped = plugin.map(registry, name, &admitted.stored, introduced);
+        mapped.await.map_err(failure)
     }
 }
 

@@ -13,8 +13,7 @@ use super::report::{BuildOutcome, Reporter, short_reason};
 use super::shared::Shared;
 use crate::build::{BuildProgress, Builder, CrateManifest};
 use crate::ids::{GenerationNumber, PluginName};
-use crate::limits::PROBE_TIMEOUT;
-use crate::plugin::bridge::load_plugin;
+use crate::plugin::bridge::{LoadedPlugin, load_plugin};
 use crate::plugin::store::StoredLibrary;
 use crate::plugin::verdict::Introduced;
 use crate::plugin::{Generation, LibrarySource, PluginError};
@@ -211,38 +210,79 @@ impl Plugin {
         let Ok(introduced) = verdict.introduced() else {
             return;
         };
-        if let Ok(current) = self.load(registry, name, &stored, introduced).await {
+        let Ok(mapped) = self.map(registry, name, &stored, introduced).await else {
+            return;
+        };
+        if let Ok(current) = mapped.open(registry, name).await {
             self.replace(current);
         }
     }
 
-    /// Maps the library and opens what its tools share.
-    pub(super) async fn load(
+    /// Maps a library that was tried out, and makes its tools callable.
+    pub(super) async fn map(
         &self,
         registry: &Inner,
         name: &PluginName,
         stored: &StoredLibrary,
         introduced: &Arc<Introduced>,
-    ) -> Result<Current, PluginError> {
+    ) -> Result<Mapped, PluginError> {
         let number = GenerationNumber(self.number.0 + 1);
         let (stored, plugin, pool) = (stored.clone(), name.clone(), registry.pool.clone());
-        let (introduced, settings) = (Arc::clone(introduced), registry.tool_settings());
-        let (generation, entries, state, image_size) = on_loader(move || {
-            let loaded = load_plugin(&stored, &introduced, &plugin, number, &pool)?;
-            let entries = loaded.tools.into_iter().map(|tool| {
-                let generation = Some(Arc::clone(&loaded.generation));
+        let introduced = Arc::clone(introduced);
+        let map = move || load_plugin(&stored, &introduced, &plugin, number, &pool);
+        let loaded = registry.loader.run(map).await?;
+        let LoadedPlugin {
+            generation,
+            tools,
+            state,
+            image_size,
+        } = loaded;
+        let (settings, of_tools) = (registry.tool_settings(), Arc::clone(&generation));
+        // Schemas are compiled while the next library is mapped.
+        let entries = tokio::task::spawn_blocking(move || {
+            let entries = tools.into_iter().map(|tool| {
+                let generation = Some(Arc::clone(&of_tools));
+                let (origin, isolation) = (Origin::Plugin, Isolation::InProcess);
                 Arc::new(ToolEntry::with(
-                    tool,
-                    Origin::Plugin,
-                    Isolation::InProcess,
-                    generation,
-                    &settings,
+                    tool, origin, isolation, generation, &settings,
                 ))
             });
-            let entries: Vec<Arc<ToolEntry>> = entries.collect();
-            Ok((loaded.generation, entries, loaded.state, loaded.image_size))
+            entries.collect()
+        });
+        Ok(Mapped {
+            generation,
+            entries,
+            state,
+            image_size,
         })
-        .await?;
+    }
+}
+
+/// A library that is mapped and does not serve yet.
+pub(super) struct Mapped {
+    generation: Arc<Generation>,
+    entries: tokio::task::JoinHandle<Vec<Arc<ToolEntry>>>,
+    state: crate::plugin::PluginState,
+    image_size: u64,
+}
+
+impl Mapped {
+    /// Opens what its tools share. After that it can serve.
+    pub(super) async fn open(
+        self,
+        registry: &Inner,
+        name: &PluginName,
+    ) -> Result<Current, PluginError> {
+        let Self {
+            generation,
+            entries,
+            state,
+            image_size,
+        } = self;
+        let entries = match entries.await {
+            Ok(entries) => entries,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        };
         match Shared::open(registry, name, state).await {
             Ok(shared) => Ok(Current {
                 generation,
@@ -263,26 +303,5 @@ pub(super) fn library_of(manifest: &CrateManifest, path: PathBuf) -> LibrarySour
     LibrarySource {
         path,
         package: manifest.package.clone(),
-    }
-}
-
-/// Runs what maps a library on a thread of its own, which may be lost: constructors may behave in
-/// another way here than they did when they were tried out.
-async fn on_loader<R: Send + 'static>(
-    work: impl FnOnce() -> Result<R, PluginError> + Send + 'static,
-) -> Result<R, PluginError> {
-    let (sender, receiver) = tokio::sync::oneshot::channel();
-    std::thread::Builder::new()
-        .name("plugin-load".to_owned())
-        .spawn(move || drop(sender.send(work())))
-        .map_err(PluginError::io("no thread to load a library on"))?;
-    let limit = PROBE_TIMEOUT;
-    match tokio::time::timeout(limit, receiver).await {
-        Ok(Ok(loaded)) => loaded,
-        Ok(Err(_)) => Err(PluginError::Failed {
-            step: "load",
-            reason: "the loading thread has panicked".to_owned(),
-        }),
-        Err(_) => Err(PluginError::Hangs { limit }),
     }
 }
