@@ -146,6 +146,7 @@ impl CommandError {
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
     crate::helper::init();
+    allow_open_files();
     let cli = Cli::parse();
     let json = cli.global.json;
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -174,6 +175,23 @@ pub fn main() -> ExitCode {
             output::complain(&message, hint.as_deref().unwrap_or_default());
             exit.into()
         }
+    }
+}
+
+/// Files that may be open at once, where the system allows so many.
+const OPEN_FILES: u64 = 65_536;
+
+/// Raises the number of files that may be open to what the system allows: every generation of a
+/// plugin may hold some for good, and the usual limit is as low as 1,024.
+fn allow_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    // Where there is no limit, programs that close every possible descriptor would take for ever.
+    let enough = maximum.map_or(OPEN_FILES, |maximum| maximum.min(OPEN_FILES));
+    if current.is_some_and(|current| current < enough) {
+        let current = Some(enough);
+        // Where that is not allowed, the limit stays as it is.
+        _ = setrlimit(Resource::Nofile, Rlimit { current, maximum });
     }
 }
 

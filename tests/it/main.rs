@@ -27,6 +27,7 @@ mod plugins;
 mod presets;
 mod reload;
 mod schemas;
+mod soak;
 mod standalone;
 mod state;
 mod statics;

@@ -39,18 +39,31 @@ pub fn repository() -> PathBuf {
 
 /// The command.
 pub fn toolsmith() -> PathBuf {
-    let test = std::env::current_exe().expect("a test is a file");
-    let folder = test.ancestors().nth(2).expect("tests lie two folders deep");
-    folder.join("toolsmith-under-test")
+    programs().join("toolsmith-under-test")
+}
+
+/// The soak.
+pub fn soak() -> PathBuf {
+    programs().join("toolsmith-soak")
 }
 
 /// Where all projects of the tests build.
 pub fn target() -> PathBuf {
-    let test = std::env::current_exe().expect("a test is a file");
-    test.ancestors()
-        .nth(3)
-        .expect("tests lie three folders deep")
+    let folder = programs().parent().map(Path::to_owned);
+    folder
+        .expect("programs lie two folders deep")
         .join("toolsmith-tests")
+}
+
+/// Where cargo puts programs; tests lie a folder below.
+fn programs() -> PathBuf {
+    let this = std::env::current_exe().expect("this program is a file");
+    let folder = this.parent().expect("a file lies in a folder");
+    let folder = match folder.file_name() {
+        Some(name) if name == "deps" => folder.parent().unwrap_or(folder),
+        _ => folder,
+    };
+    folder.to_owned()
 }
 
 /// A project in a temporary folder.
@@ -192,6 +205,23 @@ impl Project {
 pub async fn call(caller: &Caller, tool: &str, arguments: Value) -> Arc<ToolCallResult> {
     let call = ToolCall::new(tool, Arguments::Json(arguments));
     caller.call(call, &AbortSignal::new()).await.result
+}
+
+/// A library in which every occurrence of a text is exchanged for another of the same length.
+///
+/// So one build gives many libraries, each with answers, names and a hash of its own.
+pub fn exchanged(library: &[u8], old: &str, new: &str) -> Vec<u8> {
+    assert_eq!(old.len(), new.len(), "nothing may move");
+    let mut bytes = library.to_vec();
+    let windows = library.windows(old.len()).enumerate();
+    let places: Vec<usize> = windows
+        .filter_map(|(at, part)| (part == old.as_bytes()).then_some(at))
+        .collect();
+    assert!(!places.is_empty(), "`{old}` is in the library");
+    for at in places {
+        bytes.splice(at..at + old.len(), new.bytes());
+    }
+    bytes
 }
 
 /// What a command that has ended left.

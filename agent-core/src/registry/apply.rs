@@ -144,7 +144,7 @@ impl Reload {
         let unknown = match &self.file {
             Some(file) if all_serve => file
                 .named
-                .unknown(self.plugins.keys(), &registry.table.load()),
+                .unknown(&self.plugins.keys(), &registry.table.load()),
             _ => Vec::new(),
         };
         registry.notices.say(Topic::Names, unknown);
@@ -178,7 +178,7 @@ impl Reload {
             }
         }
         self.publish(registry);
-        gone.iter().for_each(|current| current.generation.retire());
+        retire(gone);
         Ok(there)
     }
 

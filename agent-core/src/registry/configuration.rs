@@ -58,13 +58,19 @@ impl Configuration {
 #[derive(Debug)]
 pub(super) struct ConfigurationFile {
     path: PathBuf,
-    /// The file when it was last read, and the moment of that look; no fingerprint where there was
-    /// no file.
-    seen: Option<(Option<Fingerprint>, i64)>,
-    /// What it held then.
-    content: Option<Option<ContentHash>>,
+    /// The file when it was last read.
+    seen: Option<Seen>,
     /// Names of sections, to be compared with what there is.
     pub(super) named: Named,
+}
+
+/// A file when it was read; without fingerprint and content where there was none.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    fingerprint: Option<Fingerprint>,
+    /// When the look began.
+    taken: i64,
+    content: Option<ContentHash>,
 }
 
 /// Plugins and tools that a file names.
@@ -79,7 +85,6 @@ impl ConfigurationFile {
         Self {
             path,
             seen: None,
-            content: None,
             named: Named::default(),
         }
     }
@@ -93,17 +98,20 @@ impl ConfigurationFile {
         let taken = now();
         let fingerprint = fs_err::metadata(&self.path).ok();
         let fingerprint = fingerprint.map(|metadata| Fingerprint::of(&metadata));
-        let is_old = self.seen.is_some_and(|(seen, taken)| {
-            let young = fingerprint.is_some_and(|fingerprint| fingerprint.is_fresh_at(taken));
-            seen == fingerprint && !young
+        let is_old = self.seen.is_some_and(|seen| {
+            let young = fingerprint.is_some_and(|fingerprint| fingerprint.is_fresh_at(seen.taken));
+            seen.fingerprint == fingerprint && !young
         });
         if is_old {
             return None;
         }
-        self.seen = Some((fingerprint, taken));
         let text = fs_err::read(&self.path);
-        let content = text.ok().map(|text| ContentHash::of(&text));
-        if self.content.replace(content) == Some(content) {
+        let seen = Seen {
+            fingerprint,
+            taken,
+            content: text.ok().map(|text| ContentHash::of(&text)),
+        };
+        if self.seen.replace(seen).map(|seen| seen.content) == Some(seen.content) {
             return None;
         }
         // A file that is taken away takes back what it said.
@@ -125,7 +133,7 @@ impl Named {
     /// Sections that name nothing there is: probably slips of the pen.
     pub(super) fn unknown<'a>(
         &self,
-        plugins: impl Iterator<Item = &'a PluginName> + Clone,
+        plugins: &(impl Iterator<Item = &'a PluginName> + Clone),
         table: &Table,
     ) -> Vec<String> {
         let is_plugin = |name: &&String| {
