@@ -19,6 +19,7 @@ mod events;
 mod examples;
 mod hooks;
 mod host;
+mod killed;
 mod many_tools;
 mod order;
 mod panics;

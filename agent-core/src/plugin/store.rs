@@ -67,9 +67,7 @@ impl Store {
     /// Opens the store below this state folder, making it where there is none.
     pub fn open(state: &Path) -> Result<Self, PluginError> {
         let dir = state.join("store");
-        fs::create_dir_all(&dir).map_err(PluginError::io("could not make the store"))?;
-        fs::set_permissions(&dir, PermissionsExt::from_mode(0o700))
-            .map_err(PluginError::io("could not protect the store"))?;
+        make(&dir)?;
         let seen: BTreeMap<PathBuf, Seen> = fs::read(dir.join("seen.json"))
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
@@ -83,6 +81,15 @@ impl Store {
             seen: Mutex::new(seen),
             is_newer: AtomicBool::new(false),
         })
+    }
+
+    /// Makes the folder again if it was taken away.
+    fn provide(&self) -> Result<(), PluginError> {
+        if self.dir.is_dir() {
+            Ok(())
+        } else {
+            make(&self.dir)
+        }
     }
 
     /// Judges a file and keeps a private copy of it.
@@ -230,6 +237,7 @@ impl Store {
         bytes: &[u8],
     ) -> Result<(), PluginError> {
         let failed = || PluginError::io(format!("could not write {}", path.display()));
+        self.provide()?;
         let temporary = unused_name(&self.dir);
         let linked = reflink_copy::reflink(original, &temporary).is_ok()
             && fs::read(&temporary).is_ok_and(|copy| ContentHash::of(&copy) == hash);
@@ -258,8 +266,16 @@ impl Store {
             let all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             serde_json::to_vec(&*all).unwrap_or_default()
         };
+        self.provide()?;
         replace(&self.dir.join("seen.json"), &json)
     }
+}
+
+/// Makes a folder that only its owner may look into.
+fn make(dir: &Path) -> Result<(), PluginError> {
+    fs::create_dir_all(dir).map_err(PluginError::io("could not make the store"))?;
+    fs::set_permissions(dir, PermissionsExt::from_mode(0o700))
+        .map_err(PluginError::io("could not protect the store"))
 }
 
 /// A file of a stored library that this process has not mapped yet.

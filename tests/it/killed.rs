@@ -1,0 +1,130 @@
+//! A host that is killed at any moment, and a state folder that is taken away: the next look is
+//! right, and nothing is lost.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use toolsmith_tests::Project;
+
+fn answering(version: u64) -> String {
+    format!("/// Which.\n#[tool]\nfn version() -> u64 {{ {version} }}\n")
+}
+
+/// Moments spread over a build and what follows it; without a generator of random numbers, since
+/// the machine is random enough.
+fn moments() -> impl Iterator<Item = Duration> {
+    let count = if std::env::var_os("TOOLSMITH_LONG").is_some() {
+        200
+    } else {
+        12
+    };
+    (0..count).map(|number| Duration::from_millis(number * 37 % 450))
+}
+
+/// Whatever the host was doing, the next one serves the newest source.
+#[test]
+fn host_that_is_killed_leaves_nothing_that_misleads_the_next() {
+    let project = Project::new();
+    project.plugin("kept", &answering(0));
+    assert_eq!(project.run(&["call", "version"]).stdout, "0\n");
+    for (version, moment) in (1..).zip(moments()) {
+        project.source("kept", &answering(version));
+        let mut dev = project
+            .command(&["dev", "--json"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // The moment itself is what is tried here.
+        std::thread::sleep(moment);
+        dev.kill().unwrap();
+        dev.wait().unwrap();
+        let ran = project.run(&["call", "version"]);
+        assert_eq!(
+            ran.stdout,
+            format!("{version}\n"),
+            "{moment:?}: {}",
+            ran.stderr
+        );
+    }
+    // What was stored in between is whole.
+    for version in [0, 1] {
+        project.source("kept", &answering(version));
+        let ran = project.run(&["call", "version"]);
+        assert_eq!(ran.stdout, format!("{version}\n"), "{}", ran.stderr);
+    }
+    let list = project.run(&["list", "--json"]).json();
+    assert_eq!(list["plugins"][0]["state"], "live", "{list}");
+    assert_eq!(list["notices"], Value::Null, "{list}");
+}
+
+/// A helper that tries something out ends with its host, even if that is killed.
+#[test]
+fn helpers_end_with_their_host() {
+    let project = Project::new();
+    project.plugin("kept", &answering(0));
+    let mut dev = project.dev();
+    assert_eq!(dev.call("version", ""), "0");
+    // One waits for the next library.
+    let mut helpers = helpers_of(dev.id());
+    let begin = std::time::Instant::now();
+    while helpers.is_empty() {
+        assert!(
+            begin.elapsed() < toolsmith_tests::DEADLINE,
+            "no helper waits"
+        );
+        helpers = helpers_of(dev.id());
+    }
+    drop(dev);
+    let begin = std::time::Instant::now();
+    for helper in helpers {
+        while is_alive(helper) {
+            assert!(
+                begin.elapsed() < toolsmith_tests::DEADLINE,
+                "helper {helper} lives on"
+            );
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// The child processes of a host that are helpers.
+fn helpers_of(host: u32) -> Vec<u32> {
+    let processes = fs_err::read_dir("/proc").unwrap().flatten();
+    let numbers = processes.filter_map(|process| process.file_name().to_str()?.parse().ok());
+    numbers
+        .filter(|number| {
+            let read = |file| fs_err::read_to_string(format!("/proc/{number}/{file}"));
+            let parent = format!("PPid:\t{host}\n");
+            read("status").is_ok_and(|status| status.contains(&parent))
+                && read("cmdline").is_ok_and(|line| line.contains("toolsmith-helper"))
+        })
+        .collect()
+}
+
+fn is_alive(process: u32) -> bool {
+    let status = fs_err::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
+    // One that nobody has waited for yet does nothing any more.
+    state.is_some_and(|state| !state.trim_start().starts_with('Z'))
+}
+
+/// The state folder holds what spares work, nothing that can't be made again.
+#[test]
+fn state_folder_may_be_taken_away_at_any_time() {
+    let project = Project::new();
+    project.plugin("kept", &answering(1));
+    let mut dev = project.dev();
+    assert_eq!(dev.call("version", ""), "1");
+    for version in 2..4 {
+        fs_err::remove_dir_all(project.path().join(".toolsmith")).unwrap();
+        assert_eq!(dev.call("version", ""), (version - 1).to_string());
+        project.source("kept", &answering(version));
+        assert_eq!(dev.call("version", ""), version.to_string());
+    }
+    fs_err::remove_dir_all(project.path().join(".toolsmith")).unwrap();
+    drop(dev);
+    assert_eq!(project.run(&["call", "version"]).stdout, "3\n");
+}
