@@ -21,6 +21,7 @@ pub mod table;
 mod turns;
 mod watch;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,6 +62,8 @@ pub enum Scope<'a> {
     Forced,
     /// One plugin; the others stay as they are.
     Only(&'a PluginName),
+    /// Every plugin but these, which stay as they are.
+    Except(&'a BTreeSet<PluginName>),
 }
 
 impl Scope<'_> {
@@ -68,6 +71,7 @@ impl Scope<'_> {
         match self {
             Self::All | Self::Forced => true,
             Self::Only(only) => only == name,
+            Self::Except(left_out) => !left_out.contains(name),
         }
     }
 }
@@ -93,9 +97,6 @@ pub enum RegistryError {
     /// Tools that are linked into this program can't be used.
     #[error("the tools of this program can't be registered: {0}")]
     Linked(#[source] PluginError),
-    /// Changes can't be watched.
-    #[error("the plugins folder can't be watched: {0}")]
-    Watch(#[source] notify::Error),
 }
 
 /// The tools that exist now. Clones share everything.
@@ -118,6 +119,8 @@ struct Inner {
     statuses: ArcSwap<Vec<status::Status>>,
     /// Rises with every event of the file system, so that a running build can be overtaken.
     events_seen: tokio::sync::watch::Sender<u64>,
+    /// What the watcher knows.
+    watch: Arc<watch::Shared>,
     /// Held while a reload runs, builds included; never by a call.
     reload: Mutex<apply::Reload>,
 }
@@ -154,6 +157,7 @@ impl Registry {
             table: ArcSwap::default(),
             statuses: ArcSwap::default(),
             events_seen: tokio::sync::watch::Sender::default(),
+            watch: Arc::default(),
             reload: Mutex::default(),
         })))
     }
@@ -238,12 +242,14 @@ impl Registry {
         scope: Scope<'_>,
         progress: &dyn BuildProgress,
     ) -> Result<(), RegistryError> {
-        self.0
-            .reload
-            .lock()
-            .await
-            .run(&self.0, scope, progress)
-            .await
+        let mut reload = self.0.reload.lock().await;
+        // A library is left alone until it is whole: half of it would be judged as broken.
+        let writing = self.0.watch.writing();
+        let scope = match scope {
+            Scope::All => Scope::Except(&writing),
+            other => other,
+        };
+        reload.run(&self.0, scope, progress).await
     }
 
     /// Brings in the one tool that is called `name`, touching as few plugins as possible: those
@@ -281,13 +287,23 @@ impl Registry {
         })
     }
 
-    /// Keeps looking at the plugins folder until the returned guard is dropped.
-    pub fn watch(&self, progress: Arc<dyn BuildProgress>) -> Result<Watch, RegistryError> {
+    /// Keeps looking at the plugins folder until the returned guard is dropped. Where the system
+    /// can't watch, the folder is looked at from time to time all the same; [`Registry::notices`]
+    /// says why.
+    pub fn watch(&self, progress: Arc<dyn BuildProgress>) -> Watch {
         watch::start(self.clone(), progress)
     }
 
+    /// What hinders the registry as a whole just now, a sentence each: the plugins folder can't be
+    /// read, changes in it can't be watched.
+    pub fn notices(&self) -> Vec<String> {
+        let mut notices = self.0.watch.notices();
+        notices.extend(scan::problem(&self.0.options.plugins));
+        notices
+    }
+
     /// Paths whose change should be noticed.
-    async fn watched(&self) -> std::collections::BTreeSet<PathBuf> {
+    async fn watched(&self) -> BTreeSet<PathBuf> {
         self.0.reload.lock().await.watched()
     }
 }
