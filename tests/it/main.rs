@@ -30,3 +30,4 @@ mod standalone;
 mod state;
 mod statics;
 mod threads;
+mod watching;

@@ -68,9 +68,8 @@ impl Shared {
 
 /// Whether it is a new file of which nothing was written: no link, and no second name of a file.
 fn is_empty(path: &Path) -> bool {
-    fs_err::symlink_metadata(path).is_ok_and(|metadata| {
-        metadata.is_file() && metadata.len() == 0 && metadata.nlink() == 1
-    })
+    fs_err::symlink_metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0 && metadata.nlink() == 1)
 }
 
 /// Tells the problems of the watcher: each once in the log, all of the present ones as notices.

@@ -34,14 +34,15 @@ pub(super) struct Wish<'a> {
 pub(super) struct Wanted {
     pub(super) folders: Vec<PathBuf>,
     pub(super) rules: Rules,
-    /// Whether there are more than [`FOLDERS`].
+    /// Whether there are more than may be watched.
     pub(super) too_many: bool,
+    most: usize,
 }
 
 impl Wanted {
     fn add(&mut self, folder: &Path, others: Others) -> Option<&mut Rule> {
         if !self.rules.contains_key(folder) {
-            if self.folders.len() >= FOLDERS {
+            if self.folders.len() >= self.most {
                 self.too_many = true;
                 return None;
             }
@@ -70,8 +71,20 @@ impl Wanted {
 }
 
 /// The folders of crates, as they were when they were read.
-#[derive(Debug, Default)]
-pub(super) struct Trees(BTreeMap<PathBuf, Seen>);
+#[derive(Debug)]
+pub(super) struct Trees {
+    seen: BTreeMap<PathBuf, Seen>,
+    most: usize,
+}
+
+impl Default for Trees {
+    fn default() -> Self {
+        Self {
+            seen: BTreeMap::new(),
+            most: FOLDERS,
+        }
+    }
+}
 
 #[derive(Debug)]
 struct Seen {
@@ -84,7 +97,10 @@ struct Seen {
 impl Trees {
     /// Every folder in which one of these paths lies, and the folders below crates.
     pub(super) fn wanted(&mut self, wish: &Wish<'_>) -> Wanted {
-        let mut wanted = Wanted::default();
+        let mut wanted = Wanted {
+            most: self.most,
+            ..Wanted::default()
+        };
         wanted.add(wish.plugins, Others::Plugins);
         wanted.name_outside(wish.plugins);
         let (below, elsewhere): (Vec<&PathBuf>, Vec<&PathBuf>) = wish
@@ -123,21 +139,21 @@ impl Trees {
     /// Adds folders and what lies below them, level by level, without build outputs and hidden
     /// folders.
     fn walk(&mut self, wanted: &mut Wanted, mut folders: VecDeque<PathBuf>, state: &Path) {
-        let mut before = std::mem::take(&mut self.0);
+        let mut before = std::mem::take(&mut self.seen);
         while let Some(folder) = folders.pop_front() {
             let known = before.remove(&folder);
             let Some(seen) = Seen::look(&folder, known) else {
                 continue;
             };
             if seen.is_cache || folder == state {
-                self.0.insert(folder, seen);
+                self.seen.insert(folder, seen);
                 continue;
             }
             if wanted.add(&folder, Others::Sources).is_none() {
                 break;
             }
             folders.extend(seen.folders.iter().cloned());
-            self.0.insert(folder, seen);
+            self.seen.insert(folder, seen);
         }
     }
 }
@@ -189,9 +205,8 @@ fn is_private(folder: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let shared = |mode: u32| mode & SHARED_BY_ALL == SHARED_BY_ALL;
     folder.parent().is_some()
-        && fs::metadata(folder).is_ok_and(|metadata| {
-            metadata.is_dir() && !shared(metadata.permissions().mode())
-        })
+        && fs::metadata(folder)
+            .is_ok_and(|metadata| metadata.is_dir() && !shared(metadata.permissions().mode()))
 }
 
 #[cfg(test)]
@@ -237,8 +252,7 @@ mod tests {
             "none/absent.toml",
         ];
         let mut look = || folders(&mut trees, root, &paths).join(" ");
-        let expected =
-            "plugins  plugins/one plugins/one/out plugins/one/src plugins/one/out/debug plugins/one/src/deep sdk/src";
+        let expected = "plugins  plugins/one plugins/one/out plugins/one/src plugins/one/out/debug plugins/one/src/deep sdk/src";
         assert_eq!(look(), expected);
         fs::write(root.join("plugins/one/out/CACHEDIR.TAG"), "").unwrap();
         fs::create_dir(root.join("plugins/one/src/new")).unwrap();
@@ -273,7 +287,7 @@ mod tests {
     #[test]
     fn folders_without_number_are_not_all_watched() {
         let root = tempfile::tempdir().unwrap();
-        for number in 0..FOLDERS + 8 {
+        for number in 0..20 {
             let folder = format!("plugins/one/{number}");
             fs::create_dir_all(root.path().join(folder)).unwrap();
         }
@@ -283,11 +297,18 @@ mod tests {
             state: Path::new("/state"),
             paths: &paths,
         };
-        assert!(!Trees::default().wanted(&wish).too_many);
+        let limited = |wish: &Wish<'_>| {
+            let mut trees = Trees {
+                most: 10,
+                ..Trees::default()
+            };
+            trees.wanted(wish)
+        };
+        assert!(!limited(&wish).too_many);
         let paths = BTreeSet::from([plugins.join("one")]);
         wish.paths = &paths;
-        let wanted = Trees::default().wanted(&wish);
+        let wanted = limited(&wish);
         assert!(wanted.too_many);
-        assert_eq!(wanted.folders.len(), FOLDERS);
+        assert_eq!(wanted.folders.len(), 10);
     }
 }
