@@ -135,7 +135,7 @@ impl Index {
                     self.add(name, file_name, Found::Crate(manifest));
                 }
                 Err(ManifestError::NotCdylib { .. }) if !uses_sdk(&path) => {}
-                Err(error) => self.refuse(file_name, path, error.to_string(), false),
+                Err(error) => self.refuse(file_name, path, &error.to_string(), false),
             }
         } else if let Some(name) = library_name(&path) {
             let package = Some(name.clone());
@@ -156,18 +156,18 @@ impl Index {
                     .unwrap_or_default()
                     .to_string_lossy();
                 let reason = format!("`{holder}` already has the plugin name `{name}`");
-                self.refuse(file_name, found.path().to_owned(), reason, true);
+                self.refuse(file_name, found.path().to_owned(), &reason, true);
             }
             None => drop(self.plugins.insert(name, found)),
         }
     }
 
-    fn refuse(&mut self, file_name: String, path: PathBuf, reason: String, conflict: bool) {
+    fn refuse(&mut self, file_name: String, path: PathBuf, reason: &str, conflict: bool) {
         self.refused.insert(
             PluginName::new(file_name),
             Refused {
                 path,
-                reason: in_one_line(&reason),
+                reason: in_one_line(reason),
                 conflict,
             },
         );

@@ -64,7 +64,7 @@ impl Intake {
         if meaning.sources.contains(&Source::Lost) {
             return self.lost();
         }
-        if let Some(writing) = meaning.writing {
+        if let Some(writing) = &meaning.writing {
             self.shared.note(writing);
         }
         if let Some(path) = meaning.ended {

@@ -49,9 +49,9 @@ impl Shared {
         names.map(PluginName::new).collect()
     }
 
-    pub(super) fn note(&self, writing: Writing) {
+    pub(super) fn note(&self, writing: &Writing) {
         let mut all = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        match &writing {
+        match writing {
             Writing::Ended(path) => drop(all.remove(path)),
             Writing::Created(path) | Writing::GoesOn(path) => {
                 all.insert(path.clone(), (writing.clone(), Instant::now()));
@@ -125,18 +125,18 @@ mod tests {
         let path = folder.path().join("libx.so");
         let shared = Shared::default();
         fs_err::write(&path, "").unwrap();
-        shared.note(Writing::Created(path.clone()));
+        shared.note(&Writing::Created(path.clone()));
         assert_eq!(names(&shared), ["x"]);
         fs_err::write(&path, "part").unwrap();
         assert!(names(&shared).is_empty(), "a file that came whole");
-        shared.note(Writing::GoesOn(path.clone()));
+        shared.note(&Writing::GoesOn(path.clone()));
         assert_eq!(names(&shared), ["x"]);
-        shared.note(Writing::Ended(path.clone()));
+        shared.note(&Writing::Ended(path.clone()));
         assert!(names(&shared).is_empty());
-        shared.note(Writing::GoesOn(path.clone()));
+        shared.note(&Writing::GoesOn(path.clone()));
         shared.forget_writing();
         assert!(names(&shared).is_empty());
-        shared.note(Writing::GoesOn(path.clone()));
+        shared.note(&Writing::GoesOn(path.clone()));
         fs_err::remove_file(path).unwrap();
         assert!(names(&shared).is_empty(), "a file that is gone");
     }
@@ -151,7 +151,7 @@ mod tests {
             (Writing::Created(path.clone()), EMPTY),
             (Writing::GoesOn(path.clone()), UNFINISHED),
         ] {
-            shared.note(writing);
+            shared.note(&writing);
             tokio::time::advance(patience / 2).await;
             assert_eq!(names(&shared), ["x"]);
             tokio::time::advance(patience).await;
