@@ -25,7 +25,7 @@ mod shared;
 mod tree;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -67,6 +67,7 @@ impl Watch {
 /// Starts to watch. What happens in the plugins folder from now on is seen.
 pub(super) fn start(registry: Registry, progress: Arc<dyn BuildProgress>) -> Watch {
     let shared = Arc::clone(&registry.0.watch);
+    let places = Places::of(&registry);
     let intake = Arc::new(Intake::new(Arc::clone(&shared)));
     let mut watcher = Watcher {
         folders: Some(Folders::new(Box::new(backend::Notify), Arc::clone(&intake))),
@@ -78,11 +79,11 @@ pub(super) fn start(registry: Registry, progress: Arc<dyn BuildProgress>) -> Wat
             progress,
             started: AtomicBool::new(false),
         }),
+        places: places.clone(),
         registry,
     };
-    let paths = BTreeSet::new();
     if let Some(folders) = &mut watcher.folders {
-        let covered = folders.cover(&wish(&watcher.registry, &paths));
+        let covered = folders.cover(&places.wish(&BTreeSet::new()));
         watcher.problems.are(covered.problems);
     }
     let looks = Arc::clone(&watcher.looks);
@@ -92,16 +93,38 @@ pub(super) fn start(registry: Registry, progress: Arc<dyn BuildProgress>) -> Wat
     }
 }
 
-fn wish<'a>(registry: &'a Registry, paths: &'a BTreeSet<PathBuf>) -> Wish<'a> {
-    Wish {
-        plugins: registry.plugins_folder(),
-        state: &registry.0.options.state,
-        paths,
+/// Folders by absolute paths: events name no others.
+#[derive(Clone)]
+struct Places {
+    plugins: PathBuf,
+    state: PathBuf,
+}
+
+impl Places {
+    fn of(registry: &Registry) -> Self {
+        Self {
+            plugins: absolute(registry.plugins_folder()),
+            state: absolute(&registry.0.options.state),
+        }
     }
+
+    fn wish<'a>(&'a self, paths: &'a BTreeSet<PathBuf>) -> Wish<'a> {
+        Wish {
+            plugins: &self.plugins,
+            state: &self.state,
+            paths,
+        }
+    }
+}
+
+/// Without a working folder a path stays what it is.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 struct Watcher {
     registry: Registry,
+    places: Places,
     progress: Arc<Counting>,
     /// `None` only while a thread that may block works with it.
     folders: Option<Folders>,
@@ -131,14 +154,15 @@ impl Watcher {
     /// watched made no event, so a new one is a reason to look.
     async fn cover(&mut self) {
         let paths = self.registry.watched().await;
-        let registry = self.registry.clone();
+        let places = self.places.clone();
         let intake = Arc::clone(&self.intake);
         let mut folders = self
             .folders
             .take()
             .unwrap_or_else(|| Folders::new(Box::new(backend::Notify), intake));
         let covered = tokio::task::spawn_blocking(move || {
-            let covered = folders.cover(&wish(&registry, &paths));
+            let paths = paths.iter().map(|path| absolute(path)).collect();
+            let covered = folders.cover(&places.wish(&paths));
             (folders, covered)
         });
         match covered.await {

@@ -185,3 +185,21 @@ async fn closed_folders_are_told_and_heal() {
     watched.until("the notice stays", healed).await;
     watched.sees_saves("libmarked.so", 2).await;
 }
+
+/// Events name absolute paths, whatever the registry was given.
+#[tokio::test(flavor = "multi_thread")]
+async fn plugins_folder_may_have_a_relative_name() {
+    let prepare = |project: &Path| fs_err::create_dir(project.join("plugins")).unwrap();
+    let watched = Watched::named(prepare, |path| {
+        let here = std::env::current_dir().unwrap();
+        let up = here.components().skip(1).map(|_| "..");
+        let relative = up
+            .collect::<PathBuf>()
+            .join(path.strip_prefix("/").unwrap());
+        assert!(relative.is_relative() && relative.is_dir());
+        relative
+    });
+    watched.save("libmarked.so", 1);
+    watched.serves(1).await;
+    watched.sees_saves("libmarked.so", 2).await;
+}
