@@ -106,9 +106,13 @@ impl Entry {
         }
         // An entry that is gone already is none.
         let kind = entry.file_type().ok()?;
+        let named_library = library_name(Path::new(&name)).is_some();
+        if kind.is_file() && !named_library {
+            return None;
+        }
         let path = entry.path();
         let is_folder = kind.is_dir() || (kind.is_symlink() && path.is_dir());
-        let is_library = !is_folder && library_name(&path).is_some();
+        let is_library = !is_folder && named_library;
         (is_folder || is_library).then_some(Self {
             is_library,
             name,

@@ -1,5 +1,6 @@
 //! The library that watches, behind a seam: tests refuse watches and end its thread.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -72,31 +73,42 @@ impl Live {
     }
 
     pub(super) fn watch(&mut self, folder: &Path) -> notify::Result<()> {
-        self.running()?.watch(folder)
+        self.ask(|watcher| watcher.watch(folder))
     }
 
     pub(super) fn unwatch(&mut self, folder: &Path) -> notify::Result<()> {
-        self.running()?.unwatch(folder)
+        self.ask(|watcher| watcher.unwatch(folder))
     }
 
-    /// notify panics where its thread does not answer.
-    fn running(&mut self) -> notify::Result<&mut dyn FolderWatcher> {
-        let ended = self.has_ended();
-        match &mut self.watcher {
-            Some(watcher) if !ended => Ok(&mut **watcher),
-            _ => Err(notify::Error::generic("the watcher's thread has ended")),
+    /// notify panics where its thread does not answer, which may have ended this very moment.
+    fn ask(
+        &mut self,
+        question: impl FnOnce(&mut dyn FolderWatcher) -> notify::Result<()>,
+    ) -> notify::Result<()> {
+        let ended = || notify::Error::generic("the watcher's thread has ended");
+        let watcher = self.watcher.as_mut().ok_or_else(ended)?;
+        if self.ended.load(Ordering::Acquire) {
+            return Err(ended());
         }
+        let asked = AssertUnwindSafe(|| question(&mut **watcher));
+        catch_unwind(asked).unwrap_or_else(|_| {
+            self.ended.store(true, Ordering::Release);
+            Err(ended())
+        })
     }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        if let Some(watcher) = self.watcher.take()
-            && self.has_ended()
-        {
-            // notify tells its thread to end, and panics where there is none: a few bytes are lost
-            // instead.
+        let Some(watcher) = self.watcher.take() else {
+            return;
+        };
+        // notify tells its thread to end, and panics where there is none.
+        if self.has_ended() {
+            // A few bytes are lost instead.
             _ = std::mem::ManuallyDrop::new(watcher);
+        } else if catch_unwind(AssertUnwindSafe(|| drop(watcher))).is_err() {
+            tracing::debug!("the watcher's thread had ended before it was told to");
         }
     }
 }
