@@ -24,6 +24,7 @@ pub mod table;
 mod turns;
 mod watch;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +41,7 @@ use crate::plugin::{PluginError, Store, ToolPool};
 use crate::tool::HostTool;
 use crate::worker::Prober;
 
-use notices::Notices;
+use notices::{Notices, Topic};
 
 pub use configuration::Configuration;
 pub use presets::{PresetError, PresetProblem, Presets};
@@ -110,9 +111,6 @@ pub enum RegistryError {
     /// Tools that are linked into this program can't be used.
     #[error("the tools of this program can't be registered: {0}")]
     Linked(#[source] PluginError),
-    /// Changes can't be watched.
-    #[error("the plugins folder can't be watched: {0}")]
-    Watch(#[source] notify::Error),
 }
 
 /// The tools that exist now. Clones share everything.
@@ -138,6 +136,8 @@ struct Inner {
     statuses: ArcSwap<Vec<status::Status>>,
     /// Rises with every event of the file system, so that a running build can be overtaken.
     events_seen: tokio::sync::watch::Sender<u64>,
+    /// What the watcher knows.
+    watch: Arc<watch::Shared>,
     /// Held while a reload runs, builds included; never by a call.
     reload: Mutex<apply::Reload>,
 }
@@ -166,6 +166,7 @@ impl Registry {
             table: ArcSwap::default(),
             statuses: ArcSwap::default(),
             events_seen: tokio::sync::watch::Sender::default(),
+            watch: Arc::default(),
             reload: Mutex::new(reload),
         })))
     }
@@ -246,6 +247,10 @@ impl Registry {
     /// What a person should know of the registry as a whole, one sentence each: problems with the
     /// folder, the configuration, or watching. What is wrong with one plugin is in its status.
     pub fn notices(&self) -> Vec<String> {
+        let folder = scan::problem(&self.0.options.plugins);
+        self.0
+            .notices
+            .say(Topic::Folder, folder.into_iter().collect());
         self.0.notices.all()
     }
 
@@ -275,14 +280,16 @@ impl Registry {
         })
     }
 
-    /// Keeps looking at the plugins folder until the returned guard is dropped.
-    pub fn watch(&self, progress: Arc<dyn BuildProgress>) -> Result<Watch, RegistryError> {
+    /// Keeps looking at the plugins folder until the returned guard is dropped. Where the system
+    /// can't watch, the folder is looked at from time to time all the same; [`Registry::notices`]
+    /// says why.
+    pub fn watch(&self, progress: Arc<dyn BuildProgress>) -> Watch {
         self.0.prober.warm_up();
         watch::start(self.clone(), progress)
     }
 
     /// Paths whose change should be noticed.
-    async fn watched(&self) -> std::collections::BTreeSet<PathBuf> {
+    async fn watched(&self) -> BTreeSet<PathBuf> {
         self.0.reload.lock().await.watched()
     }
 }

@@ -33,3 +33,4 @@ mod standalone;
 mod state;
 mod statics;
 mod threads;
+mod watching;

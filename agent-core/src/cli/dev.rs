@@ -19,11 +19,7 @@ use crate::registry::Scope;
 
 pub(super) async fn run(context: &Context) -> Result<Exit, CommandError> {
     context.refresh(Scope::All).await?;
-    let _watch = context
-        .caller
-        .registry()
-        .watch(Arc::new(Quiet))
-        .map_err(CommandError::failed)?;
+    let _watch = context.caller.registry().watch(Arc::new(Quiet));
     let interactive = std::io::stdin().is_terminal();
     if interactive && !context.output.json {
         list::show(context);

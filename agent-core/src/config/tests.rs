@@ -194,7 +194,6 @@ fn sections_that_nothing_serves_are_named_once_each_in_order() {
         lines,
         [
             "2: `sandbox_minimum` is not supported yet",
-            "3: `max_images` is not supported yet",
             "6: `plugins.search-wine.isolation` is not supported yet",
             "7: `plugins.search-wine.grants` is not supported yet",
             "8: `plugins.search-wine.limits` is not supported yet",

@@ -192,6 +192,8 @@ impl Reload {
     ) {
         let mut ready = Vec::new();
         let mut stale = Vec::new();
+        // A library is left alone until it is whole: half of it would be judged as broken.
+        let writing = registry.watch.writing();
         for (name, found) in found {
             let Some(plugin) = self.plugins.get_mut(&name) else {
                 continue;
@@ -200,6 +202,7 @@ impl Reload {
                 plugin.failed_content = None;
             }
             match found {
+                Found::Library(_) if !forced && writing.contains(&name) => {}
                 Found::Library(library) => ready.push(Candidate::of_file(name, library, forced)),
                 Found::Crate(manifest) => match plugin.at_hand(registry, &manifest).await {
                     Ok(Some(library)) => {

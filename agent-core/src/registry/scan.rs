@@ -2,6 +2,8 @@
 //! loaded or judged here, and one bad entry affects no other.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
@@ -51,44 +53,93 @@ impl Found {
 
 /// Looks into a plugins folder. A folder that does not exist holds nothing.
 pub fn scan(folder: &Path) -> std::io::Result<Index> {
-    let mut paths = Vec::new();
-    match fs::read_dir(folder) {
-        Ok(entries) => {
-            for entry in entries {
-                paths.push(entry?.path());
+    let mut entries = Vec::new();
+    match std::fs::read_dir(folder) {
+        Ok(all) => {
+            for entry in all {
+                entries.extend(Entry::read(&entry?));
             }
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    // Crates before libraries, so that a crate wins over a library of its name; then by name.
-    paths.sort_by_key(|path| (!path.is_dir(), path.file_name().map(ToOwned::to_owned)));
+    entries.sort();
     let mut index = Index::default();
-    for path in paths {
-        index.take(path);
+    for entry in entries {
+        index.take(entry);
     }
     Ok(index)
 }
 
-impl Index {
-    fn take(&mut self, path: PathBuf) {
-        let file_name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        // Editors' backups and lock files, version control, and what a build is still writing.
-        if file_name.starts_with('.') || file_name.ends_with('~') || file_name == "target" {
-            return;
+/// Why nothing can be found in a plugins folder, if nothing can.
+pub fn problem(folder: &Path) -> Option<String> {
+    // The system's own words, without the path.
+    let error = std::fs::read_dir(folder).err()?;
+    let folder = folder.display();
+    Some(match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            format!("the plugins folder `{folder}` does not exist; make it, or name another one")
         }
-        if path.is_dir() {
+        std::io::ErrorKind::PermissionDenied => format!(
+            "the plugins folder `{folder}` can't be read: {error}; allow this user to read it"
+        ),
+        _ => format!("the plugins folder `{folder}` can't be read: {error}; name another one"),
+    })
+}
+
+/// An entry that may be a plugin. Crates come before libraries, so that a crate wins over a
+/// library of its name; then by name.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    is_library: bool,
+    name: OsString,
+    path: PathBuf,
+}
+
+impl Entry {
+    /// Tells by what the folder itself says of its entries: nothing is asked of each of thousands of
+    /// files. Where it is no library, and no folder, it is nothing.
+    fn read(entry: &DirEntry) -> Option<Self> {
+        let name = entry.file_name();
+        if is_ignored(&name) {
+            return None;
+        }
+        // An entry that is gone already is none.
+        let kind = entry.file_type().ok()?;
+        let named_library = library_name(Path::new(&name)).is_some();
+        if kind.is_file() && !named_library {
+            return None;
+        }
+        let path = entry.path();
+        let is_folder = kind.is_dir() || (kind.is_symlink() && path.is_dir());
+        let is_library = !is_folder && named_library;
+        (is_folder || is_library).then_some(Self {
+            is_library,
+            name,
+            path,
+        })
+    }
+}
+
+/// Whether a file or folder of this name is none of the host's business: editors' backups and lock
+/// files, version control, and what a build is still writing.
+pub(super) fn is_ignored(name: &OsStr) -> bool {
+    let bytes = name.as_encoded_bytes();
+    bytes.starts_with(b".") || bytes.ends_with(b"~") || bytes == b"target"
+}
+
+impl Index {
+    fn take(&mut self, entry: Entry) {
+        let file_name = entry.name.to_string_lossy().into_owned();
+        let path = entry.path;
+        if !entry.is_library {
             match CrateManifest::read(&path) {
                 Ok(manifest) => {
                     let name = PluginName::new(manifest.package.as_str());
                     self.add(name, file_name, Found::Crate(manifest));
                 }
                 Err(ManifestError::NotCdylib { .. }) if !uses_sdk(&path) => {}
-                Err(error) => self.refuse(file_name, path, error.to_string(), false),
+                Err(error) => self.refuse(file_name, path, &error.to_string(), false),
             }
         } else if let Some(name) = library_name(&path) {
             let package = name.clone();
@@ -109,22 +160,34 @@ impl Index {
                     .unwrap_or_default()
                     .to_string_lossy();
                 let reason = format!("`{holder}` already has the plugin name `{name}`");
-                self.refuse(file_name, found.path().to_owned(), reason, true);
+                self.refuse(file_name, found.path().to_owned(), &reason, true);
             }
             None => drop(self.plugins.insert(name, found)),
         }
     }
 
-    fn refuse(&mut self, file_name: String, path: PathBuf, reason: String, conflict: bool) {
+    fn refuse(&mut self, file_name: String, path: PathBuf, reason: &str, conflict: bool) {
         self.refused.insert(
             PluginName::new(file_name),
             Refused {
                 path,
-                reason,
+                reason: in_one_line(reason),
                 conflict,
             },
         );
     }
+}
+
+/// A file's name may hold any character but `/` and NUL; a reason is one sentence on one line.
+fn in_one_line(reason: &str) -> String {
+    let escaped = reason.chars().map(|letter| {
+        if letter.is_control() {
+            letter.escape_default().to_string()
+        } else {
+            letter.to_string()
+        }
+    });
+    escaped.collect()
 }
 
 /// A crate that is no cdylib and does not use the SDK is a library of other crates; one that does
@@ -134,7 +197,7 @@ fn uses_sdk(folder: &Path) -> bool {
 }
 
 /// The plugin's name of a library file: without `lib` and suffix.
-fn library_name(path: &Path) -> Option<String> {
+pub(super) fn library_name(path: &Path) -> Option<String> {
     let is_library = path.extension()? == std::env::consts::DLL_EXTENSION;
     let stem = path.file_stem()?.to_string_lossy();
     let prefix = std::env::consts::DLL_PREFIX;

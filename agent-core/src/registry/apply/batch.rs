@@ -21,6 +21,8 @@ pub(super) struct Candidate {
     library: LibrarySource,
     /// Whether it was built from a crate that uses the SDK.
     uses_sdk: bool,
+    /// Whether others write it.
+    is_file: bool,
     /// Whether it is tried again although it failed before.
     forced: bool,
 }
@@ -52,6 +54,7 @@ impl Candidate {
             name,
             library,
             uses_sdk: false,
+            is_file: true,
             forced,
         }
     }
@@ -66,6 +69,7 @@ impl Candidate {
             name,
             library,
             uses_sdk: manifest.sdk.is_some(),
+            is_file: false,
             forced,
         }
     }
@@ -124,7 +128,16 @@ impl Reload {
     }
 
     async fn refuse(&mut self, registry: &Inner, candidate: Candidate, failure: Failure) {
-        let Candidate { name, library, .. } = candidate;
+        let Candidate {
+            name,
+            library,
+            is_file,
+            ..
+        } = candidate;
+        if is_file && registry.watch.writing().contains(&name) {
+            // Somebody has begun to write it while it was looked at.
+            return;
+        }
         if let Some(plugin) = self.plugins.get_mut(&name) {
             plugin.fall_back(registry, &name, &library).await;
         }
