@@ -164,12 +164,7 @@ fn hand_on(folder: &Folder, one: &Inspected) -> Result<Option<FinishedLibrary>, 
     }))
 }
 
-fn show(
-    global: &Global,
-    folder: &Folder,
-    manifest: &Manifest,
-    failed: Vec<FailedPlugin>,
-) -> Exit {
+fn show(global: &Global, folder: &Folder, manifest: &Manifest, failed: Vec<FailedPlugin>) -> Exit {
     let exit = if failed.is_empty() {
         Exit::Done
     } else {

@@ -1,7 +1,7 @@
 //! What programs read with `--json`: keys in camelCase, absent rather than null. Keys may be
 //! added, never renamed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +85,7 @@ impl Tested {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Checked {
     /// The library, the crate's folder, or the plugins folder.
+    #[serde(serialize_with = "lossy")]
     pub(super) path: PathBuf,
     /// Whether everything of it would be taken over.
     pub(super) ok: bool,
@@ -103,6 +104,7 @@ pub(super) struct Checked {
 #[serde(rename_all = "camelCase")]
 pub(super) struct CheckedPlugin {
     pub(super) name: PluginName,
+    #[serde(serialize_with = "lossy")]
     pub(super) path: PathBuf,
     pub(super) ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,6 +190,7 @@ pub(super) struct HandedOn<'a> {
     #[serde(flatten)]
     pub(super) manifest: &'a Manifest,
     /// The folder of libraries.
+    #[serde(serialize_with = "lossy")]
     pub(super) path: PathBuf,
     pub(super) failed: Vec<FailedPlugin>,
 }
@@ -219,6 +222,11 @@ pub(super) struct FinishedLibrary {
     pub(super) stamp: Stamp,
     /// Names of its tools.
     pub(super) tools: Vec<String>,
+}
+
+/// A path that is no UTF-8 is shown as far as it can be: it must not cost the whole answer.
+fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 /// Answer of `new`.

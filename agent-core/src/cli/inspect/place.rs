@@ -56,13 +56,15 @@ impl Options {
     /// How a crate is built. One that is no plugin of the project and whose library is called as
     /// that of another crate that is would take that library's place, so it has folders of its own.
     pub(super) fn builder_for(&self, manifest: &CrateManifest) -> BuilderOptions {
-        let mut found = self.index.plugins.values();
-        let is_taken = found.any(|found| match found {
-            Found::Crate(other) => {
-                other.library == manifest.library && other.folder != manifest.folder
-            }
-            Found::Library(_) => false,
-        });
+        let crates = || {
+            let found = self.index.plugins.values();
+            found.filter_map(|found| match found {
+                Found::Crate(known) => Some(known),
+                Found::Library(_) => None,
+            })
+        };
+        let is_taken = crates().all(|known| known.folder != manifest.folder)
+            && crates().any(|known| known.library == manifest.library);
         let (state, target) = if is_taken {
             (self.state.join("check"), self.target.join("check"))
         } else {
