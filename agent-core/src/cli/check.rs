@@ -57,6 +57,9 @@ async fn one(global: &Global, path: &Path) -> Result<(Checked, Exit), CommandErr
                 "`{}` does not exist: PATH is a library, a crate's folder or its Cargo.toml",
                 path.display()
             );
+            if !global.json {
+                return Err(CommandError::usage(text));
+            }
             output::complain(&text, "");
             let findings = vec![error(Reason::new("notFound", text))];
             return Ok((concluded(path, Vec::new(), findings).0, Exit::WrongUsage));

@@ -68,7 +68,7 @@ impl PluginState {
 }
 
 /// Whether a plugin's state could be opened from these settings, as far as their schema tells.
-pub(crate) fn check_settings(
+pub fn check_settings(
     introduced: &Introduced,
     settings: &Map<String, Value>,
 ) -> Result<(), PluginError> {

@@ -308,6 +308,7 @@ fn settings_that_do_not_fit_are_found() {
 fn path_that_is_nothing_to_check_is_told_clearly() {
     let project = Project::new();
     let ran = project.run(&["check", "nowhere", "--json"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
     let value = checked(
         &Ran {
             code: Some(1),
@@ -318,8 +319,8 @@ fn path_that_is_nothing_to_check_is_told_clearly() {
     assert_eq!(told(&value), [("error", "notFound", None, None)]);
     let ran = project.run(&["check", "nowhere"]);
     assert_eq!(
-        (ran.code, ran.stderr.lines().count()),
-        (Some(2), 1),
+        (ran.code, ran.stdout.as_str(), ran.stderr.lines().count()),
+        (Some(2), "", 1),
         "{ran:?}"
     );
     let path = project.path().join("nowhere");
@@ -333,6 +334,46 @@ fn path_that_is_nothing_to_check_is_told_clearly() {
     assert_eq!(told(&value), [("error", "manifest", None, None)]);
     let message = value["findings"][0]["message"].as_str().unwrap();
     assert!(message.contains("is an empty folder"), "{message}");
+}
+
+/// The bytes with the first place of one text replaced by another of its length.
+fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut windows = bytes.windows(from.len());
+    let at = windows.position(|part| part == from.as_bytes()).unwrap();
+    let mut changed = bytes.to_vec();
+    changed[at..at + to.len()].copy_from_slice(to.as_bytes());
+    changed
+}
+
+/// What a library's stamp says: another revision of the border does not serve, another compiler
+/// does.
+#[test]
+fn stamp_of_another_making_is_told() {
+    let project = Project::new();
+    project.plugin("greeter", GREETER);
+    project.run(&["list"]);
+    let bytes = fs_err::read(library_of(&project, "greeter")).unwrap();
+    let stamp = "toolsmith stamp\nabi=1\n";
+    let revision = replaced(&bytes, stamp, "toolsmith stamp\nabi=9\n");
+    fs_err::write(project.path().join("librevision.so"), revision).unwrap();
+    let value = checked(&project.run(&["check", "librevision.so", "--json"]), 1);
+    assert_eq!(told(&value), [("error", "wrongRevision", None, None)]);
+
+    let compiler = replaced(&bytes, "rustc=rustc 1.", "rustc=rustc 0.");
+    fs_err::write(project.path().join("libcompiler.so"), compiler).unwrap();
+    let value = checked(&project.run(&["check", "libcompiler.so", "--json"]), 0);
+    let expected = ("warning", "otherCompiler", None, None);
+    // The project has a plugin with the same tool.
+    let conflict = ("warning", "nameConflict", Some("greet_all"), None);
+    assert_eq!(told(&value), [expected, conflict], "{value}");
+    let rustc = value["stamp"]["rustc"].as_str().unwrap();
+    assert!(rustc.starts_with("rustc 0."), "{rustc}");
+    // Where there is no compiler there is none to compare with.
+    let mut command = project.command(&["check", "libcompiler.so", "--json"]);
+    let output = command.env("PATH", "").output().unwrap();
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told(&value), [conflict], "{value}");
 }
 
 /// A path that is no UTF-8 costs no answer.
@@ -355,7 +396,8 @@ fn odd_file_names_are_told_as_far_as_they_can_be() {
             ("warning", "fileName", None, None)
         ]
     );
-    assert!(value["path"].as_str().unwrap().ends_with(".txt"), "{value}");
+    let path = project.path().join(odd).display().to_string();
+    assert_eq!(value["path"], json!(path));
 }
 
 /// What ends the process that tries it out ends no more than that, and is told as such.
