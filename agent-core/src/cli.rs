@@ -3,10 +3,13 @@
 //! Everything that a person or a program reads on stdout goes through `output`; everything else
 //! goes to stderr and to the host's log.
 
+mod build;
 mod call;
+mod check;
 mod context;
 mod contract;
 mod dev;
+mod inspect;
 mod list;
 mod log;
 mod output;
@@ -84,6 +87,20 @@ enum Command {
     Test {
         /// Name of one tool or of one plugin.
         name: Option<String>,
+    },
+    /// Judge and try out a library or a crate, and tell its author what is wrong with it.
+    Check {
+        /// A library, a crate's folder or its Cargo.toml; without it every plugin of the project.
+        path: Option<PathBuf>,
+    },
+    /// Make every plugin a finished library; a folder of them runs without cargo.
+    Build {
+        /// Optimise them.
+        #[arg(long)]
+        release: bool,
+        /// The folder to write them to [default: `dist` beside the plugins folder].
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
     },
     /// Make a plugin crate.
     New {
@@ -199,6 +216,8 @@ async fn run(cli: Cli) -> Result<Exit, CommandError> {
     let Cli { global, command } = cli;
     match command.unwrap_or(Command::Dev) {
         Command::New { name } => scaffold::new(&global, &name),
+        Command::Check { path } => check::run(&global, path.as_deref()).await,
+        Command::Build { release, out } => build::run(&global, release, out.as_deref()).await,
         Command::Dev => in_project(&global, dev::run).await,
         Command::List => in_project(&global, list::run).await,
         Command::Call { name, arguments } => {

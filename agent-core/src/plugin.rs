@@ -38,6 +38,7 @@ pub use lease::{Generation, Lease};
 pub use pool::ToolPool;
 pub use state::PluginState;
 pub use store::Store;
+pub use verdict::Reason;
 
 /// Why a library file does not serve. One sentence each.
 #[derive(Debug, thiserror::Error)]
@@ -196,6 +197,45 @@ impl PluginError {
     pub(crate) fn io(context: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let context = context.into();
         move |source| Self::Io { context, source }
+    }
+
+    /// Which kind of error it is, for programs: a word that stays the same from version to version.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => "unreadable",
+            Self::NotALibrary { .. } => "notALibrary",
+            Self::Incomplete { .. } => "incomplete",
+            Self::WrongMachine { .. } => "wrongMachine",
+            Self::NoStamp { .. } => "noStamp",
+            Self::WrongRevision { .. } => "wrongRevision",
+            Self::NotLoadable { .. } => "notLoadable",
+            Self::WrongLayout { .. } => "wrongLayout",
+            Self::Failed { .. } => "introductionFailed",
+            Self::LostTools { .. } => "lostTools",
+            Self::PanicAborts { .. } => "panicAborts",
+            Self::NoOwnTools { .. } => "noOwnTools",
+            Self::BadState { .. } => "badState",
+            Self::Settings(_) => "badSettings",
+            Self::NotOpened { .. } => "notOpened",
+            Self::Unfit(_) | Self::Several(_) => "unfit",
+            Self::Quarantined(_) => "crashed",
+            Self::NotTried(_) => "notTried",
+            Self::Hangs { .. } => "timedOut",
+            Self::BadTool { .. } => "badTool",
+        }
+    }
+
+    /// Each of its reasons by itself.
+    pub fn reasons(&self) -> Vec<Reason> {
+        let tool = match self {
+            Self::Several(errors) => return errors.iter().flat_map(Self::reasons).collect(),
+            Self::PanicAborts { tool } | Self::BadTool { tool, .. } => Some(tool.clone()),
+            _ => None,
+        };
+        vec![Reason {
+            tool,
+            ..Reason::new(self.code(), self.to_string())
+        }]
     }
 
     /// Whether the file may become right by itself, because someone still writes it.

@@ -1,6 +1,8 @@
 //! The shapes that other programs read: results, events, messages, definitions. Each is one
 //! snapshot, so that a key that changes its name shows in the review.
 
+mod build;
+mod check;
 mod command;
 
 use std::path::{Path, PathBuf};

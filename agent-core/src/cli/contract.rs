@@ -1,14 +1,15 @@
 //! What programs read with `--json`: keys in camelCase, absent rather than null. Keys may be
 //! added, never renamed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::output::Output;
 use crate::call::ExampleOutcome;
 use crate::event::FailedPlugin;
-use crate::ids::{GenerationNumber, PluginName};
+use crate::ids::{ContentHash, GenerationNumber, PluginName};
+use crate::plugin::Judgement;
 use crate::registry::{PluginStatus, Registry, ToolEntry};
 use crate::tool::{Isolation, Origin};
 
@@ -80,6 +81,155 @@ impl Tested {
             plugins,
         }
     }
+}
+
+/// Answer of `check`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Checked {
+    /// The library, the crate's folder, or the plugins folder.
+    #[serde(serialize_with = "lossy")]
+    pub(super) path: PathBuf,
+    /// Whether everything of it would be taken over.
+    pub(super) ok: bool,
+    /// Of one library.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stamp: Option<Stamp>,
+    pub(super) tools: Vec<CheckedTool>,
+    pub(super) findings: Vec<Finding>,
+    /// Of the whole project: every plugin with its own stamp.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) plugins: Option<Vec<CheckedPlugin>>,
+}
+
+/// One plugin of a project that is checked.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CheckedPlugin {
+    pub(super) name: PluginName,
+    #[serde(serialize_with = "lossy")]
+    pub(super) path: PathBuf,
+    pub(super) ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stamp: Option<Stamp>,
+}
+
+/// One tool of what is checked.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CheckedTool {
+    pub(super) name: String,
+    pub(super) label: String,
+    pub(super) description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) plugin: Option<PluginName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parallel: Option<bool>,
+    #[serde(rename = "async")]
+    pub(super) is_async: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) max_concurrent: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) timeout_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) deprecated: Option<String>,
+    /// Arguments that no model sees.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) presets: Vec<String>,
+}
+
+/// What a library says of its making.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamp {
+    pub(super) abi: String,
+    pub(super) sdk: String,
+    pub(super) rustc: String,
+    pub(super) target: String,
+}
+
+impl Stamp {
+    pub(super) fn of(judgement: &Judgement) -> Self {
+        Self {
+            abi: judgement.abi.clone(),
+            sdk: judgement.sdk.clone(),
+            rustc: judgement.rustc.clone(),
+            target: judgement.target.clone(),
+        }
+    }
+}
+
+/// How grave a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum FindingLevel {
+    /// It would not be taken over, or one of its tools could not be called.
+    Error,
+    /// It serves; its author may want to know.
+    Warning,
+}
+
+/// One thing that `check` has to say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Finding {
+    pub(super) level: FindingLevel,
+    /// A word that stays the same from version to version.
+    pub(super) code: String,
+    pub(super) message: String,
+    /// Of the whole project: whose it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) plugin: Option<PluginName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool: Option<String>,
+    /// JSON pointer into the tool's input schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pointer: Option<String>,
+}
+
+/// Answer of `build`: its manifest, and what is not in it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HandedOn<'a> {
+    #[serde(flatten)]
+    pub(super) manifest: &'a Manifest,
+    /// The folder of libraries.
+    #[serde(serialize_with = "lossy")]
+    pub(super) path: PathBuf,
+    pub(super) failed: Vec<FailedPlugin>,
+}
+
+/// `manifest.json` in a folder of finished libraries.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Manifest {
+    pub(super) schema_version: u32,
+    /// `dev` or `release`: how crates were compiled.
+    pub(super) profile: String,
+    pub(super) libraries: Vec<FinishedLibrary>,
+}
+
+/// One library of a [`Manifest`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FinishedLibrary {
+    /// The file's name in the folder.
+    pub(super) file: String,
+    pub(super) plugin: PluginName,
+    /// BLAKE3 of its bytes, in hexadecimal digits.
+    pub(super) hash: ContentHash,
+    /// In bytes.
+    pub(super) size: u64,
+    /// Where it was kept from an earlier run that compiled in another way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) profile: Option<String>,
+    pub(super) stamp: Stamp,
+    /// Names of its tools.
+    pub(super) tools: Vec<String>,
+}
+
+/// A path that is no UTF-8 is shown as far as it can be: it must not cost the whole answer.
+fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 /// Answer of `new`.

@@ -12,8 +12,9 @@ use tool_sdk::tool::StateDescription;
 use super::PluginError;
 use super::bridge::Home;
 use super::introduction::value;
+use super::verdict::Introduced;
 use crate::limits;
-use crate::tool::ArgumentSchema;
+use crate::tool::{ArgumentSchema, Checked};
 
 /// What the tools of a loaded plugin share.
 pub struct PluginState {
@@ -39,19 +40,9 @@ impl PluginState {
     /// Opens it from these settings; calls that run keep what they have. On an error nothing
     /// changes.
     pub async fn open(&self, settings: &Map<String, Value>) -> Result<(), PluginError> {
-        let Some(schema) = &self.settings else {
-            return self.without_settings(settings);
+        let Some(checked) = checked(&self.package, self.settings.as_ref(), settings)? else {
+            return Ok(());
         };
-        let checked = schema
-            .check(&settings.clone().into(), None)
-            .map_err(|problems| {
-                let plugin = &self.package;
-                let lines = problems.lines_without_values();
-                let head = format!("Validation failed for the settings of plugin {plugin:?}");
-                let place =
-                    format!("They stand under `[plugins.{plugin}.settings]` in toolsmith.toml");
-                PluginError::Settings(format!("{head}:\n{lines}\n{place}"))
-            })?;
         let Home {
             module,
             owner,
@@ -74,19 +65,48 @@ impl PluginState {
             Err(_) => Err(not_opened(format!("it was not open within {limit:?}"))),
         }
     }
+}
 
-    /// Settings that nobody reads are a mistake of whoever wrote them.
-    fn without_settings(&self, settings: &Map<String, Value>) -> Result<(), PluginError> {
-        if settings.is_empty() {
-            return Ok(());
-        }
-        let plugin = &self.package;
-        let text = format!(
-            "plugin {plugin:?} takes no settings: it has no function with `#[plugin_state]`; \
-             remove `[plugins.{plugin}.settings]`"
-        );
-        Err(PluginError::Settings(text))
+/// Whether a plugin's state could be opened from these settings, as far as their schema tells.
+pub fn check_settings(
+    introduced: &Introduced,
+    settings: &Map<String, Value>,
+) -> Result<(), PluginError> {
+    let Introduced {
+        package, states, ..
+    } = introduced;
+    let schema = settings_schema(package, states)?;
+    checked(package, schema.as_ref(), settings).map(drop)
+}
+
+/// The settings as the plugin gets them; nothing where it opens nothing.
+fn checked(
+    plugin: &str,
+    schema: Option<&ArgumentSchema>,
+    settings: &Map<String, Value>,
+) -> Result<Option<Checked>, PluginError> {
+    let Some(schema) = schema else {
+        return without_settings(plugin, settings).map(|()| None);
+    };
+    let checked = schema.check(&settings.clone().into(), None);
+    checked.map(Some).map_err(|problems| {
+        let lines = problems.lines_without_values();
+        let head = format!("Validation failed for the settings of plugin {plugin:?}");
+        let place = format!("They stand under `[plugins.{plugin}.settings]` in toolsmith.toml");
+        PluginError::Settings(format!("{head}:\n{lines}\n{place}"))
+    })
+}
+
+/// Settings that nobody reads are a mistake of whoever wrote them.
+fn without_settings(plugin: &str, settings: &Map<String, Value>) -> Result<(), PluginError> {
+    if settings.is_empty() {
+        return Ok(());
     }
+    let text = format!(
+        "plugin {plugin:?} takes no settings: it has no function with `#[plugin_state]`; \
+         remove `[plugins.{plugin}.settings]`"
+    );
+    Err(PluginError::Settings(text))
 }
 
 impl fmt::Debug for PluginState {

@@ -10,7 +10,7 @@ use super::PluginError;
 
 /// Rises whenever a library may be judged differently than before: verdicts of older rules are
 /// forgotten.
-const RULES: u32 = 1;
+const RULES: u32 = 2;
 
 /// What a plugin says of itself, as far as it is its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,21 +29,65 @@ pub struct Introduced {
 pub enum Verdict {
     /// It may serve.
     Fit(Arc<Introduced>),
-    /// Something that it holds or says may not be published. Why, in one sentence.
-    Unfit(String),
-    /// It ended or held up the process that tried it. Why, in one sentence.
-    Fatal(String),
+    /// Something that it holds or says may not be published. Every reason; never empty.
+    Unfit(Vec<Reason>),
+    /// It ended or held up the process that tried it.
+    Fatal(Reason),
+}
+
+/// One reason why a library may not serve: for programs by its code, for people in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reason {
+    /// Which kind of reason; a word in camelCase that stays the same from version to version.
+    pub code: String,
+    /// The sentence.
+    pub message: String,
+    /// The tool that is to blame, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+}
+
+impl Reason {
+    /// A reason that blames no tool.
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            message: message.into(),
+            tool: None,
+        }
+    }
 }
 
 impl Verdict {
+    /// A library that may not be published, for this reason or these reasons.
+    pub(crate) fn unfit(error: &PluginError) -> Self {
+        Self::Unfit(error.reasons())
+    }
+
+    /// A library that ended the process that tried it.
+    pub(crate) fn crashed(message: impl Into<String>) -> Self {
+        Self::Fatal(Reason::new("crashed", message))
+    }
+
+    /// A library that held up the process that tried it.
+    pub(crate) fn timed_out(message: impl Into<String>) -> Self {
+        Self::Fatal(Reason::new("timedOut", message))
+    }
+
     /// What the plugin says of itself, or why it may not serve.
     pub fn introduced(&self) -> Result<&Arc<Introduced>, PluginError> {
         match self {
             Self::Fit(introduced) => Ok(introduced),
-            Self::Unfit(reason) => Err(PluginError::Unfit(reason.clone())),
-            Self::Fatal(reason) => Err(PluginError::Quarantined(reason.clone())),
+            Self::Unfit(reasons) => Err(PluginError::Unfit(together(reasons))),
+            Self::Fatal(reason) => Err(PluginError::Quarantined(reason.message.clone())),
         }
     }
+}
+
+fn together(reasons: &[Reason]) -> String {
+    let texts: Vec<&str> = reasons.iter().map(|one| one.message.as_str()).collect();
+    texts.join("; ")
 }
 
 /// A verdict with what it depends on besides the library's bytes.
@@ -66,5 +110,33 @@ impl KeptVerdict {
 
     pub(super) fn about(&self, package: &str) -> Option<&Verdict> {
         (self.rules == RULES && self.package == package).then_some(&self.verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_reasons_are_kept_apart_and_told_in_one_sentence() {
+        let bad = |tool: &str| PluginError::BadTool {
+            tool: tool.to_owned(),
+            reason: "no".to_owned(),
+        };
+        let verdict = Verdict::unfit(&PluginError::Several(vec![bad("a"), bad("b")]));
+        let Verdict::Unfit(reasons) = &verdict else {
+            panic!("{verdict:?}")
+        };
+        let told = reasons
+            .iter()
+            .map(|one| (one.code.as_str(), one.tool.as_deref()));
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [("badTool", Some("a")), ("badTool", Some("b"))]
+        );
+        assert_eq!(
+            verdict.introduced().unwrap_err().to_string(),
+            "tool `a`: no; tool `b`: no"
+        );
     }
 }

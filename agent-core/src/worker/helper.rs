@@ -59,7 +59,7 @@ fn serve() -> io::Result<()> {
                 let tried = try_out(Path::new(&library), &plugin, &package, &markers);
                 let verdict = match tried {
                     Ok(introduced) => Verdict::Fit(introduced.into()),
-                    Err(error) => Verdict::Unfit(error.to_string()),
+                    Err(error) => Verdict::unfit(&error),
                 };
                 frames::write(&mut socket, &Answer::Probed(verdict))?;
             }

@@ -90,7 +90,7 @@ impl Prober {
                     error = Some(HelperError::Died { how, killed });
                 }
                 Err(error @ HelperError::TimedOut { .. }) => {
-                    return Ok(Verdict::Fatal(error.to_string()));
+                    return Ok(Verdict::timed_out(error.to_string()));
                 }
                 Err(error) => return Err(error.to_string()),
             }
@@ -98,7 +98,7 @@ impl Prober {
         match error {
             // By a person, or because memory ran out: that says nothing of the library.
             Some(error @ HelperError::Died { killed: true, .. }) => Err(error.to_string()),
-            Some(error) => Ok(Verdict::Fatal(error.to_string())),
+            Some(error) => Ok(Verdict::crashed(error.to_string())),
             None => Err(String::new()),
         }
     }

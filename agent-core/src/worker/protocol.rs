@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::plugin::verdict::Verdict;
 
 /// Changes whenever a message does: a host and a helper of different revisions part at once.
-pub(super) const PROTOCOL: u32 = 1;
+pub(super) const PROTOCOL: u32 = 2;
 
 /// The argument that makes a program a helper.
 pub(super) const ARGUMENT: &str = "--toolsmith-helper";

@@ -1,0 +1,84 @@
+//! Where things are inspected: whose state and target folders are used.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use crate::build::{BuilderOptions, CrateManifest, Profile};
+use crate::registry::{Found, Index};
+
+/// Whose folders are used, and how it is built and told.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct Options {
+    pub(in crate::cli) plugins: PathBuf,
+    pub(in crate::cli) state: PathBuf,
+    /// What lies in the plugins folder.
+    pub(in crate::cli) index: Index,
+    pub(in crate::cli) profile: Profile,
+    pub(in crate::cli) quiet: bool,
+    /// Whether a person sees stderr on a terminal.
+    pub(in crate::cli) terminal: bool,
+    target: PathBuf,
+}
+
+impl Options {
+    /// The folders of a project; `state` may lie elsewhere, and the target folder beside it then.
+    pub(in crate::cli) fn new(plugins: PathBuf, state: PathBuf, index: Index) -> Self {
+        let target = std::env::var_os("TOOLSMITH_TARGET").map_or_else(
+            || {
+                plugins
+                    .parent()
+                    .unwrap_or(&plugins)
+                    .join("target/toolsmith")
+            },
+            PathBuf::from,
+        );
+        Self {
+            plugins,
+            state,
+            index,
+            profile: Profile::Dev,
+            quiet: false,
+            terminal: std::io::stderr().is_terminal(),
+            target,
+        }
+    }
+
+    /// For what belongs to no project: everything in one folder that is removed afterwards.
+    pub(in crate::cli) fn temporary(folder: &Path) -> Self {
+        let plugins = folder.join("plugins");
+        Self::new(plugins, folder.join("state"), Index::default())
+    }
+
+    pub(super) fn shows_progress(&self) -> bool {
+        !self.quiet && self.terminal
+    }
+
+    /// How a crate is built. One that is no plugin of the project and whose library is called as
+    /// that of another crate that is would take that library's place, so it has folders of its own.
+    pub(super) fn builder_for(&self, manifest: &CrateManifest) -> BuilderOptions {
+        let crates = || {
+            let found = self.index.plugins.values();
+            found.filter_map(|found| match found {
+                Found::Crate(known) => Some(known),
+                Found::Library(_) => None,
+            })
+        };
+        let is_taken = crates().all(|known| known.folder != manifest.folder)
+            && crates().any(|known| known.library == manifest.library);
+        let (state, target) = if is_taken {
+            (self.state.join("check"), self.target.join("check"))
+        } else {
+            (self.state.clone(), self.target.join("trusted"))
+        };
+        let mut options = BuilderOptions::new(self.plugins.clone(), state, target);
+        options.profile = self.profile;
+        options.colour = self.terminal;
+        options
+    }
+}
+
+/// Whether two names are those of one plugin: a finished library is called by its file, in which
+/// every `-` is `_`.
+pub(in crate::cli) fn is_same_name(one: &str, other: &str) -> bool {
+    one.replace('-', "_") == other.replace('-', "_")
+}
