@@ -57,7 +57,10 @@ impl HelperProgram {
         let folders = beside.into_iter().chain(std::env::split_paths(&path));
         let name = format!("{COMMAND}{}", std::env::consts::EXE_SUFFIX);
         let found = folders.map(|folder| folder.join(&name));
-        match found.filter(|path| path.is_file()).find_map(|path| Self::open(&path).ok()) {
+        match found
+            .filter(|path| path.is_file())
+            .find_map(|path| Self::open(&path).ok())
+        {
             Some(program) => Ok(program),
             None => Err(HelperError::NoProgram),
         }
