@@ -12,16 +12,23 @@ use tool_sdk::abi::PluginModuleRef;
 
 use super::PluginError;
 
+/// What to do about the loader's least understood refusal.
+const STATIC_TLS: &str = "; something in it has thread-locals of the model `initial-exec`, as \
+    allocators like jemalloc do by default: build it without, or for libraries that are loaded later";
+
 /// Maps the library and checks that its root module is laid out as this host expects.
 ///
 /// The library stays mapped until the process ends. Runs the library's constructors, so call it
 /// from a thread that may block.
 pub fn load(library: &Path) -> Result<PluginModuleRef, PluginError> {
-    let not_loadable = |error: libloading::Error| PluginError::NotLoadable {
+    let not_loadable = |error: libloading::Error| {
         // The text names the private copy, which tells a person nothing.
-        reason: error
-            .to_string()
-            .replace(&format!("{}: ", library.display()), ""),
+        let reason = error.to_string();
+        let mut reason = reason.replace(&format!("{}: ", library.display()), "");
+        if reason.contains("static TLS") {
+            reason.push_str(STATIC_TLS);
+        }
+        PluginError::NotLoadable { reason }
     };
     // SAFETY: the file is a complete ELF file of this machine with our stamp (`judge`), a private
     // copy that nobody writes to (`store`). Its constructors are code of a plugin: a helper process
