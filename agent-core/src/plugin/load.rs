@@ -4,6 +4,7 @@
     reason = "mapping foreign code can't be checked by the compiler"
 )]
 
+use std::error::Error as _;
 use std::path::Path;
 
 use abi_stable::library::{AbiHeaderRef, LibHeader, ROOT_MODULE_LOADER_NAME_WITH_NUL};
@@ -22,9 +23,12 @@ const STATIC_TLS: &str = "; something in it has thread-locals of the model `init
 /// from a thread that may block.
 pub fn load(library: &Path) -> Result<PluginModuleRef, PluginError> {
     let not_loadable = |error: libloading::Error| {
-        // The text names the private copy, which tells a person nothing.
-        let reason = error.to_string();
-        let mut reason = reason.replace(&format!("{}: ", library.display()), "");
+        // The loader's own words are the source. They name the private copy, which tells a person
+        // nothing.
+        let said = error.source().map(ToString::to_string);
+        let reason = said.unwrap_or_else(|| error.to_string());
+        let reason = reason.replace(&format!("{}: ", library.display()), "");
+        let mut reason = one_line(&reason);
         if reason.contains("static TLS") {
             reason.push_str(STATIC_TLS);
         }

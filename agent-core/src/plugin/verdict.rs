@@ -10,7 +10,7 @@ use super::PluginError;
 
 /// Rises whenever a library may be judged differently than before: verdicts of older rules are
 /// forgotten.
-const RULES: u32 = 1;
+const RULES: u32 = 2;
 
 /// What a plugin says of itself, as far as it is its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -166,6 +166,7 @@ impl Helper {
         let mut child = Command::new(program.executable())
             .arg0(HelperProgram::name())
             .arg(ARGUMENT)
+            .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -302,6 +303,14 @@ fn printable(line: &[u8]) -> String {
     shown.collect::<String>().trim().to_owned()
 }
 
+/// A second panic prints a backtrace, whatever the environment says: the lines of one would push
+/// the message out.
+fn is_of_a_backtrace(text: &str) -> bool {
+    let digits = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_frame = digits.len() < text.len() && digits.starts_with(": ");
+    is_frame || text.starts_with("at ") || text == "stack backtrace:"
+}
+
 /// The last lines that a helper printed.
 #[derive(Clone, Debug, Default)]
 struct LastWords {
@@ -326,7 +335,7 @@ impl LastWords {
                     Ok(_) => {}
                 }
                 let text = printable(line.trim_ascii_end());
-                if text.is_empty() {
+                if text.is_empty() || is_of_a_backtrace(&text) {
                     continue;
                 }
                 let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -353,5 +362,33 @@ impl LastWords {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let all: Vec<&str> = lines.iter().map(String::as_str).collect();
         shortened(&all.join(" / "), 600)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_words_can_be_shown_and_are_no_backtrace() {
+        assert_eq!(
+            printable(b" a\tb\x1b[31m\xff\r\n"),
+            "a b\u{fffd}[31m\u{fffd}\u{fffd}\u{fffd}"
+        );
+        for frame in [
+            "stack backtrace:",
+            "12:  0x55 - main",
+            "at ./csu/libc-start.c:360:3",
+        ] {
+            assert!(is_of_a_backtrace(frame), "{frame}");
+        }
+        for words in [
+            "thread 'main' panicked at src/lib.rs:1:2:",
+            "12",
+            "12 apples: many",
+            "boom",
+        ] {
+            assert!(!is_of_a_backtrace(words), "{words}");
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! stays in here: it is thrown away after use.
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -42,7 +43,8 @@ pub fn init() {
 }
 
 fn serve() -> io::Result<()> {
-    let mut socket = take_socket()?;
+    // Where foreign code has closed it, closing it again is an error that ends the process.
+    let mut socket = ManuallyDrop::new(take_socket()?);
     // Crashes are expected here, and reported; an image of memory for each helps nobody.
     let none = Rlimit {
         current: Some(0),
@@ -50,7 +52,7 @@ fn serve() -> io::Result<()> {
     };
     rustix::process::setrlimit(Resource::Core, none)?;
     adopt_orphans();
-    frames::write(&mut socket, &Hello::own())?;
+    frames::write(&mut *socket, &Hello::own())?;
     let requests = requests(socket.try_clone()?);
     for request in requests {
         match request {
@@ -62,11 +64,11 @@ fn serve() -> io::Result<()> {
             } => {
                 let plugin = PluginName::new(plugin);
                 let verdict = verdict(Path::new(&library), &plugin, &package, &markers);
-                frames::write(&mut socket, &Answer::Probed(verdict))?;
+                frames::write(&mut *socket, &Answer::Probed(verdict))?;
             }
             Request::Finish => {
                 wait_for_threads();
-                frames::write(&mut socket, &Answer::Finished)?;
+                frames::write(&mut *socket, &Answer::Finished)?;
                 end();
             }
         }

@@ -13,7 +13,7 @@ use agent_core::worker::{Candidate, Prober};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, TestRunner};
-use toolsmith_tests::toolsmith;
+use toolsmith_tests::{Project, toolsmith};
 
 use super::fixture::{Host, assert_state, compiled, libraries, replaced, stamped};
 
@@ -63,7 +63,10 @@ fn boundaries(bytes: &[u8]) -> BTreeSet<usize> {
 
 #[track_caller]
 fn assert_refused(bytes: &[u8], what: &str) {
-    let reason = judge(bytes).expect_err(what).to_string();
+    let Err(error) = judge(bytes) else {
+        panic!("accepted: {what}");
+    };
+    let reason = error.to_string();
     assert!(!reason.contains(char::is_control), "{what}: {reason}");
 }
 
@@ -212,24 +215,18 @@ fn with(bytes: &[u8], at: usize, value: u8) -> Vec<u8> {
     bytes
 }
 
-/// Through a host, with all of them beside the good one in the first scan.
-#[test]
-fn foreign_and_changed_libraries_are_refused_by_name() {
-    let host = Host::new();
-    let good = &libraries().good;
-    let two: fn(&[u8]) -> Vec<u8> = |bytes| replaced(bytes, b"fine_slow", b"fine_fast");
-    let stack = "static __thread char block[1 << 20] __attribute__((tls_model(\"initial-exec\")));\n\
-                 char *touch(void) { return block; }";
-    let missing =
-        "extern int no_such_function(void);\nint call(void) { return no_such_function(); }";
-    let module = "const char _sabi_root_module_loader[4096] = \"garbage\";";
+/// A name, the bytes, and what the reason holds.
+type Case = (&'static str, Vec<u8>, &'static [&'static str]);
+
+/// What is refused by its bytes.
+fn refused_unmapped(good: &[u8]) -> Vec<Case> {
     let arm = if cfg!(target_arch = "aarch64") {
         62
     } else {
         183
     };
-    let expected: &str = &format!("expected {}", std::env::consts::ARCH);
-    let cases: [(&str, Vec<u8>, &[&str]); 22] = [
+    let no_stamp = replaced(good, b"__toolsmith_stamp", b"__toolsmith_stomp");
+    vec![
         (
             "cut-head",
             good[..40].to_vec(),
@@ -241,7 +238,11 @@ fn foreign_and_changed_libraries_are_refused_by_name() {
             &["incomplete", "ends at byte", "4096"],
         ),
         ("cut-last", good[..good.len() - 1].to_vec(), &["incomplete"]),
-        ("machine", with(good, 18, arm), &["ELF machine", expected]),
+        (
+            "machine",
+            with(good, 18, arm),
+            &["ELF machine", "expected ", std::env::consts::ARCH],
+        ),
         ("class", with(good, 4, 1), &["32-bit", "expected a 64-bit"]),
         (
             "order",
@@ -261,73 +262,86 @@ fn foreign_and_changed_libraries_are_refused_by_name() {
         ("archive", b"!<arch>\nlib.o/  ".to_vec(), &["archive"]),
         ("text", "Grüße, Welt\n".into(), &["it is a text"]),
         ("zeros", vec![0; 9000], &["zeros"]),
-        (
-            "nostamp",
-            replaced(good, b"__toolsmith_stamp", b"__toolsmith_stomp"),
-            &["no stamp", "__toolsmith_stamp"],
-        ),
-        (
-            "lost",
-            replaced(
-                good,
-                b"__toolsmith_tool__fine_slow",
-                b"__toolsmith_tool__fine_sloe",
-            ),
-            &["fine_sloe", "fine_slow", "dropped"],
-        ),
-        (
-            "renamed",
-            two(&replaced(
-                good,
-                b"__toolsmith_tool__fine_slow",
-                b"__toolsmith_tool__fine_sloe",
-            )),
-            &["fine_sloe", "fine_fast"],
-        ),
+        ("nostamp", no_stamp, &["no stamp", "__toolsmith_stamp"]),
+    ]
+}
+
+/// What has a stamp, and is refused by the loader or by what it says of itself.
+fn refused_mapped(good: &[u8], project: &Project) -> Vec<Case> {
+    let (marker, other) = (
+        b"__toolsmith_tool__fine_slow",
+        b"__toolsmith_tool__fine_sloe",
+    );
+    let lost = replaced(good, marker, other);
+    let tls = "static __thread char block[1 << 20] __attribute__((tls_model(\"initial-exec\")));\n\
+               char *touch(void) { return block; }";
+    let undefined =
+        "extern int no_such_function(void);\nint call(void) { return no_such_function(); }";
+    vec![
+        ("lost", lost, &["fine_sloe", "fine_slow", "dropped"]),
         (
             "tls",
-            stamped(&host.project, stack),
+            stamped(project, tls),
             &["could not be loaded", "static TLS", "initial-exec"],
         ),
         (
             "undefined",
-            stamped(&host.project, missing),
-            &["could not be loaded", "undefined symbol: no_such_function"],
+            stamped(project, undefined),
+            &["undefined symbol: no_such_function"],
         ),
         (
-            "norootmodule",
-            stamped(&host.project, "int nothing;"),
+            "nomodule",
+            stamped(project, "int nothing;"),
             &["could not be loaded", "undefined symbol"],
         ),
-        ("garbagemodule", stamped(&host.project, module), &[""]),
-    ];
+    ]
+}
+
+/// Through a host, with all of them beside the good one in the first scan.
+#[test]
+fn foreign_and_changed_libraries_are_refused_by_name() {
+    let host = Host::new();
+    let good = &libraries().good;
+    let mut cases = refused_unmapped(good);
+    cases.extend(refused_mapped(good, &host.project));
+    let foreign = compiled(&host.project, "int answer(void) { return 42; }");
+    cases.push(("foreign", foreign, &["no stamp"]));
     for (name, bytes, _) in &cases {
         host.put(name, bytes);
     }
-    host.put(
-        "foreign",
-        &compiled(&host.project, "int answer(void) { return 42; }"),
-    );
     let mut dev = host.dev();
     assert_eq!(dev.call("fine", ""), "fine");
     let list = dev.ask("list");
     assert_state(&list, "good", "live", &[]);
-    assert_state(&list, "foreign", "failed", &["no stamp"]);
     for (name, _, parts) in &cases {
-        let state = list["plugins"].as_array().unwrap().iter();
-        let state = state
-            .clone()
-            .find(|plugin| plugin["name"] == *name)
-            .unwrap()["state"]
-            .clone();
-        assert!(
-            state == "failed" || *name == "garbagemodule",
-            "{name}: {state}"
-        );
-        assert_state(&list, name, state.as_str().unwrap(), parts);
+        assert_state(&list, name, "failed", parts);
     }
     assert_eq!(dev.finish(), Some(0));
     host.assert_nothing_left(Duration::from_secs(5));
+}
+
+/// Where the root module should be lies something else.
+#[test]
+fn a_root_module_of_garbage_is_refused() {
+    let host = Host::new();
+    let name = abi_stable_name();
+    let garbage = format!("const char {name}[4096] = \"garbage\";");
+    host.put("garbage", &stamped(&host.project, &garbage));
+    let list = host.list();
+    let state = list["plugins"][0]["state"].as_str().unwrap();
+    assert!(["failed", "quarantined"].contains(&state), "{list}");
+    assert_state(&list, "garbage", state, &["root module"]);
+    assert_state(&list, "good", "live", &[]);
+}
+
+/// The symbol by which the host finds a root module: what a library without one is told to lack.
+fn abi_stable_name() -> String {
+    let host = Host::new();
+    host.put("nomodule", &stamped(&host.project, "int nothing;"));
+    let list = host.list();
+    let reason = super::fixture::of(&list, "nomodule")["reason"].clone();
+    let (_, name) = reason.as_str().unwrap().rsplit_once(' ').unwrap();
+    name.to_owned()
 }
 
 /// Two tools of one name, as no compiler would let them pass.

@@ -8,7 +8,7 @@ use super::fixture::{Host, assert_state, hostile, tool_of};
 
 /// Whoever is to blame for a process's end is told how it ended. All are new in one scan, so each
 /// is tried again alone when the first has ended the process that they share.
-const MODES: [(&str, &str, &[&str]); 15] = [
+const MODES: [(&str, &str, &[&str]); 16] = [
     ("segv", "quarantined", &["SIGSEGV"]),
     ("abort", "quarantined", &["SIGABRT"]),
     ("exit0", "quarantined", &["exit code 0"]),
@@ -16,6 +16,11 @@ const MODES: [(&str, &str, &[&str]); 15] = [
     ("kill", "quarantined", &["SIGKILL", "3 times in a row"]),
     ("overflow", "quarantined", &["signal"]),
     ("latesegv", "quarantined", &["SIGSEGV"]),
+    (
+        "printmuch",
+        "quarantined",
+        &["exit code 4", "its last words: xxx"],
+    ),
     ("closeall", "quarantined", &["closed the connection"]),
     ("garbage", "quarantined", &["what it sent is no answer"]),
     ("chdir", "failed", &["working directory", "`/`"]),
@@ -83,6 +88,7 @@ fn constructors_that_end_the_process_or_leave_something_behind_cost_nobody_else(
     check(&list, "segv", "live", &[]);
     assert_eq!(dev.call(&tool_of("slow"), ""), "it serves");
     assert_eq!(dev.call("fine", ""), "fine");
+    assert!(host.processes().contains(&dev.id()), "they are found");
     assert_eq!(dev.finish(), Some(0));
     host.assert_nothing_left(Duration::from_secs(5));
 }

@@ -44,19 +44,19 @@ const MODE: &str = "toolsmith-mode:none............";
 const TOOL: &str = "tool_of_aaaaaaaaaaaaaaaa";
 
 /// The libraries.
-pub struct Libraries {
+pub(super) struct Libraries {
     /// `fine` and `fine_slow`.
-    pub good: Vec<u8>,
+    pub(super) good: Vec<u8>,
     /// The same with another answer of `fine`.
-    pub newer: Vec<u8>,
+    pub(super) newer: Vec<u8>,
     /// Two tools of names that differ in one letter.
-    pub twins: Vec<u8>,
+    pub(super) twins: Vec<u8>,
     /// Constructors of every kind.
     hostile: Vec<u8>,
 }
 
 /// Builds them at the first use.
-pub fn libraries() -> &'static Libraries {
+pub(super) fn libraries() -> &'static Libraries {
     static BUILT: OnceLock<Libraries> = OnceLock::new();
     BUILT.get_or_init(|| {
         let project = Project::new();
@@ -82,19 +82,19 @@ pub fn libraries() -> &'static Libraries {
 }
 
 /// The library whose constructor behaves in this way. Its tool is [`tool_of`] the mode.
-pub fn hostile(mode: &str) -> Vec<u8> {
+pub(super) fn hostile(mode: &str) -> Vec<u8> {
     let chosen = format!("toolsmith-mode:{mode:.<16}");
     let bytes = replaced(&libraries().hostile, MODE.as_bytes(), chosen.as_bytes());
     replaced(&bytes, TOOL.as_bytes(), tool_of(mode).as_bytes())
 }
 
 /// The name of the tool of a [`hostile`] library.
-pub fn tool_of(mode: &str) -> String {
+pub(super) fn tool_of(mode: &str) -> String {
     format!("tool_of_{mode:a<16}").replace('-', "_")
 }
 
 /// The bytes with every `old` replaced.
-pub fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+pub(super) fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     assert_eq!(old.len(), new.len());
     let mut bytes = bytes.to_vec();
     let mut count = 0;
@@ -109,7 +109,7 @@ pub fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
 }
 
 /// A library of C with the stamp of the SDK.
-pub fn stamped(project: &Project, source: &str) -> Vec<u8> {
+pub(super) fn stamped(project: &Project, source: &str) -> Vec<u8> {
     let stamp = tool_sdk::abi::stamp::STAMP;
     let mut text = String::from("const char __toolsmith_stamp[] = {");
     for byte in stamp {
@@ -119,7 +119,7 @@ pub fn stamped(project: &Project, source: &str) -> Vec<u8> {
 }
 
 /// A library of C.
-pub fn compiled(project: &Project, source: &str) -> Vec<u8> {
+pub(super) fn compiled(project: &Project, source: &str) -> Vec<u8> {
     project.write("source.c", source);
     let out = project.path().join("of-c.so");
     let made = Command::new("cc")
@@ -132,7 +132,7 @@ pub fn compiled(project: &Project, source: &str) -> Vec<u8> {
 }
 
 /// A plugin of `list`.
-pub fn of<'a>(list: &'a Value, name: &str) -> &'a Value {
+pub(super) fn of<'a>(list: &'a Value, name: &str) -> &'a Value {
     let mut plugins = list["plugins"].as_array().unwrap().iter();
     let found = plugins.find(|plugin| plugin["name"] == name);
     found.unwrap_or_else(|| panic!("no {name}: {list}"))
@@ -140,7 +140,7 @@ pub fn of<'a>(list: &'a Value, name: &str) -> &'a Value {
 
 /// That a plugin is in this state, for a reason of one sentence that names all of `parts`.
 #[track_caller]
-pub fn assert_state(list: &Value, name: &str, state: &str, parts: &[&str]) {
+pub(super) fn assert_state(list: &Value, name: &str, state: &str, parts: &[&str]) {
     let plugin = of(list, name);
     assert_eq!(plugin["state"], state, "{plugin}");
     let reason = plugin["reason"].as_str().unwrap_or_default();
@@ -152,14 +152,14 @@ pub fn assert_state(list: &Value, name: &str, state: &str, parts: &[&str]) {
 }
 
 /// A project of finished libraries whose processes can be told from all others.
-pub struct Host {
-    pub project: Project,
+pub(super) struct Host {
+    pub(super) project: Project,
     mark: String,
 }
 
 impl Host {
     /// With the good library in it.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let project = Project::new();
         let mark = project.crate_name("mark");
         let host = Self { project, mark };
@@ -168,23 +168,23 @@ impl Host {
     }
 
     /// Writes `libNAME.so`.
-    pub fn put(&self, name: &str, bytes: &[u8]) {
+    pub(super) fn put(&self, name: &str, bytes: &[u8]) {
         fs::write(self.project.plugins().join(format!("lib{name}.so")), bytes).unwrap();
     }
 
     /// The command, without builds.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.project.command(arguments);
         command.arg("--no-build").env("BAD_FILES_MARK", &self.mark);
         command
     }
 
-    pub fn dev(&self) -> Dev {
+    pub(super) fn dev(&self) -> Dev {
         Dev::start(self.command(&["dev", "--json"]))
     }
 
     /// `list`, in a process of its own.
-    pub fn list(&self) -> Value {
+    pub(super) fn list(&self) -> Value {
         let output = self.command(&["list", "--json"]).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -192,7 +192,7 @@ impl Host {
 
     /// A helper program that notes every start, and then is the real one. Answers its path and how
     /// to count.
-    pub fn counting_helper(&self) -> (std::path::PathBuf, impl Fn() -> usize) {
+    pub(super) fn counting_helper(&self) -> (std::path::PathBuf, impl Fn() -> usize) {
         let counter = self.project.path().join("starts");
         let text = format!(
             "#!/bin/sh\necho start >> '{}'\nexec '{}' \"$@\"\n",
@@ -209,7 +209,7 @@ impl Host {
     }
 
     /// A script. Another process writes it, so that no child of ours holds it open for writing.
-    pub fn script(&self, name: &str, text: &str) -> std::path::PathBuf {
+    pub(super) fn script(&self, name: &str, text: &str) -> std::path::PathBuf {
         let path = self.project.path().join(name);
         let made = Command::new("sh")
             .args([
@@ -225,7 +225,7 @@ impl Host {
     }
 
     /// The processes of this project, those too whose parents are gone.
-    pub fn processes(&self) -> Vec<u32> {
+    pub(super) fn processes(&self) -> Vec<u32> {
         let mark = format!("BAD_FILES_MARK={}", self.mark);
         let marked = |pid: &u32| {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -239,7 +239,7 @@ impl Host {
     }
 
     /// Its helper processes.
-    pub fn helpers(&self) -> Vec<u32> {
+    pub(super) fn helpers(&self) -> Vec<u32> {
         let is_helper = |pid: &u32| {
             let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             line.starts_with(b"toolsmith-helper\0")
@@ -250,7 +250,7 @@ impl Host {
 
     /// Waits until none of its processes is left.
     #[track_caller]
-    pub fn assert_nothing_left(&self, within: Duration) {
+    pub(super) fn assert_nothing_left(&self, within: Duration) {
         let begin = Instant::now();
         while !self.processes().is_empty() {
             assert!(begin.elapsed() < within, "left: {:?}", self.processes());
@@ -261,7 +261,7 @@ impl Host {
 
 /// Waits until something is so.
 #[track_caller]
-pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+pub(super) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let begin = Instant::now();
     while !is_so() {
         assert!(begin.elapsed() < DEADLINE, "{what}");

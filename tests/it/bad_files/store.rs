@@ -77,7 +77,7 @@ fn whatever_is_damaged_in_the_store_is_made_again() {
     assert_serves(&host, "the store is gone");
     fs::set_permissions(
         store(&host),
-        std::os::unix::fs::PermissionsExt::from_mode(0),
+        std::os::unix::fs::PermissionsExt::from_mode(0o000),
     )
     .unwrap();
     assert_serves(&host, "nobody may read it");
