@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use tool_sdk::abi::{MARKER_PREFIX, REVISION, STAMP_SYMBOL, Stamp};
 
 use super::PluginError;
+use crate::json_text::{one_line, shortened};
 pub(super) use format::check_kind;
 
 /// What can be said of a library without loading it.
@@ -41,14 +42,14 @@ pub fn judge(bytes: &[u8]) -> Result<Judgement, PluginError> {
         let expected = REVISION.to_owned();
         return Err(PluginError::WrongRevision {
             expected,
-            found: stamp.to_string(),
+            found: shortened(&one_line(&stamp.to_string()), 400),
         });
     }
     let own = Stamp::own();
     if stamp.target != own.target {
         return Err(PluginError::WrongMachine {
             expected: own.target,
-            found: stamp.target,
+            found: one_line(&stamp.target),
         });
     }
     let mut markers: Vec<String> = file

@@ -12,6 +12,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use tool_sdk::abi::PluginModuleRef;
 
 use super::PluginError;
+use crate::json_text::{one_line, shortened};
 
 /// What to do about the loader's least understood refusal.
 const STATIC_TLS: &str = "; something in it has thread-locals of the model `initial-exec`, as \
@@ -27,7 +28,10 @@ pub fn load(library: &Path) -> Result<PluginModuleRef, PluginError> {
         // nothing.
         let said = error.source().map(ToString::to_string);
         let reason = said.unwrap_or_else(|| error.to_string());
-        let reason = reason.replace(&format!("{}: ", library.display()), "");
+        let copy = library.display();
+        let reason = reason
+            .replace(&format!("{copy}: "), "")
+            .replace(&format!(" (required by {copy})"), "");
         let mut reason = one_line(&reason);
         if reason.contains("static TLS") {
             reason.push_str(STATIC_TLS);
@@ -49,11 +53,6 @@ pub fn load(library: &Path) -> Result<PluginModuleRef, PluginError> {
         .and_then(LibHeader::init_root_module::<PluginModuleRef>);
     // The error borrows from the library's own data, so it becomes a text here.
     checked.map_err(|error| PluginError::WrongLayout {
-        reason: one_line(&error.to_string()),
+        reason: shortened(&one_line(&error.to_string()), 400),
     })
-}
-
-fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    crate::json_text::shortened(&words.join(" "), 400)
 }

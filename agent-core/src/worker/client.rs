@@ -17,7 +17,7 @@ use tokio::process::{Child, Command};
 use super::frames;
 use super::program::HelperProgram;
 use super::protocol::{ARGUMENT, Answer, Hello, LOST_CONNECTION, Request};
-use crate::json_text::shortened;
+use crate::json_text::{one_line, shortened};
 use crate::limits;
 
 /// How long the pipes of a helper are read after it has ended.
@@ -292,17 +292,6 @@ fn name_of_signal(signal: i32) -> Option<&'static str> {
     found.map(|(_, name)| *name)
 }
 
-/// What foreign code printed becomes part of a sentence, which a terminal may show.
-fn printable(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    let shown = text.chars().map(|letter| match letter {
-        '\t' => ' ',
-        _ if letter.is_control() => '\u{fffd}',
-        _ => letter,
-    });
-    shown.collect::<String>().trim().to_owned()
-}
-
 /// A second panic prints a backtrace, whatever the environment says: the lines of one would push
 /// the message out.
 fn is_of_a_backtrace(text: &str) -> bool {
@@ -334,7 +323,7 @@ impl LastWords {
                     Ok(0) | Err(_) => return,
                     Ok(_) => {}
                 }
-                let text = printable(line.trim_ascii_end());
+                let text = one_line(&String::from_utf8_lossy(&line));
                 if text.is_empty() || is_of_a_backtrace(&text) {
                     continue;
                 }
@@ -370,11 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn last_words_can_be_shown_and_are_no_backtrace() {
-        assert_eq!(
-            printable(b" a\tb\x1b[31m\xff\r\n"),
-            "a b\u{fffd}[31m\u{fffd}\u{fffd}\u{fffd}"
-        );
+    fn lines_of_a_backtrace_are_told_from_words() {
         for frame in [
             "stack backtrace:",
             "12:  0x55 - main",

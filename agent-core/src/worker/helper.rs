@@ -19,6 +19,7 @@ use super::frames;
 use super::program::THIS_CAN;
 use super::protocol::{ARGUMENT, Answer, Hello, LOST_CONNECTION, Request};
 use crate::ids::PluginName;
+use crate::json_text::one_line;
 use crate::plugin::introduction::try_out;
 use crate::plugin::verdict::Verdict;
 
@@ -100,7 +101,8 @@ fn verdict(library: &Path, plugin: &PluginName, package: &str, markers: &[String
     }
     match tried {
         Ok(introduced) => Verdict::Fit(introduced.into()),
-        Err(error) => Verdict::Unfit(error.to_string()),
+        // Names and texts of the library may be part of it.
+        Err(error) => Verdict::Unfit(one_line(&error.to_string())),
     }
 }
 

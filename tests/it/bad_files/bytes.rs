@@ -225,6 +225,7 @@ fn refused_unmapped(good: &[u8]) -> Vec<Case> {
     } else {
         183
     };
+    let stamp = replaced(good, b"stamp\nabi=1\nsdk=0.1", b"stamp\nabi=9\nsdk=\x1b[3");
     let no_stamp = replaced(good, b"__toolsmith_stamp", b"__toolsmith_stomp");
     vec![
         (
@@ -262,6 +263,11 @@ fn refused_unmapped(good: &[u8]) -> Vec<Case> {
         ("archive", b"!<arch>\nlib.o/  ".to_vec(), &["archive"]),
         ("text", "Grüße, Welt\n".into(), &["it is a text"]),
         ("zeros", vec![0; 9000], &["zeros"]),
+        (
+            "revision",
+            stamp,
+            &["abi 9", "\u{fffd}[3", "expected abi 1"],
+        ),
         ("nostamp", no_stamp, &["no stamp", "__toolsmith_stamp"]),
     ]
 }
