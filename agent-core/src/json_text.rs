@@ -25,6 +25,15 @@ pub fn shortened(text: &str, limit: usize) -> String {
     }
 }
 
+/// A foreign text as part of a sentence on one line: blanks of every kind are one blank, and what a
+/// terminal would obey is a replacement character.
+pub fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words
+        .join(" ")
+        .replace(char::is_control, &char::REPLACEMENT_CHARACTER.to_string())
+}
+
 struct Spaced;
 
 impl Formatter for Spaced {
@@ -60,6 +69,14 @@ mod tests {
         let value = json!({"b": [1, 2.5, null], "a": {"ü": "x\n"}, "e": {}, "f": []});
         let text = r#"{"b": [1, 2.5, null], "a": {"ü": "x\n"}, "e": {}, "f": []}"#;
         assert_eq!(spaced(&value), text);
+    }
+
+    #[test]
+    fn foreign_text_becomes_one_line_that_a_terminal_only_shows() {
+        assert_eq!(
+            one_line(" a\tb\r\nc \u{1b}[31m\0"),
+            "a b c \u{fffd}[31m\u{fffd}"
+        );
     }
 
     #[test]

@@ -275,7 +275,8 @@ impl Registry {
         let index = scan::scan(&self.0.options.plugins).ok()?;
         self.plugins().into_iter().find_map(|status| {
             let found = index.plugins.get(&status.name)?;
-            let failed = status.state == PluginState::Failed && mentions(found, tool);
+            let states = [PluginState::Failed, PluginState::Quarantined];
+            let failed = states.contains(&status.state) && mentions(found, tool);
             failed.then_some((status.name, status.reason.unwrap_or_default()))
         })
     }

@@ -1,6 +1,14 @@
 //! Library files that are cut, foreign, or not libraries at all: each is refused with one
 //! sentence, and every other tool serves.
 
+mod bytes;
+mod compilers;
+mod constructors;
+mod fixture;
+mod helper;
+mod mapped;
+mod store;
+
 use std::process::Command;
 
 use serde_json::Value;

@@ -2,12 +2,13 @@
 //! the plugin that was at work.
 //!
 //! Descriptor 1 is pointed at a pipe before the first library is mapped; the real stdout is moved
-//! aside. A thread reads the pipe line by line, so a plugin that prints never waits for anyone but
-//! that thread.
+//! aside. A thread reads the pipe line by line and hands the lines to another one, which logs them.
+//! The first must not log itself: its first thread-local with a destructor would wait for the lock of
+//! the system's loader, and a constructor that prints holds that lock while it waits for the reader.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +16,9 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 /// How long the end of the process waits for the last lines.
 const LAST_LINES: Duration = Duration::from_millis(300);
+
+/// Longest line that is logged whole, in bytes; what comes behind is the next.
+const LINE_BYTES: u64 = 64 * 1024;
 
 /// The name under which printed lines are logged.
 #[derive(Clone, Debug, Default)]
@@ -49,27 +53,43 @@ pub(super) fn capture(speaker: Speaker) -> io::Result<Capture> {
     let real = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
     rustix::stdio::dup2_stdout(&writer)?;
-    let (end, ended) = channel();
+    let (hand_on, lines) = channel();
     std::thread::Builder::new()
         .name("stdout-capture".to_owned())
+        .spawn(move || read_lines(File::from(reader), &speaker, &hand_on))?;
+    let (end, ended) = channel();
+    std::thread::Builder::new()
+        .name("stdout-log".to_owned())
         .spawn(move || {
-            forward(File::from(reader), &speaker);
+            for Line { plugin, text } in lines {
+                let text = String::from_utf8_lossy(&text);
+                let text = text.trim_end();
+                tracing::info!(target: "plugin", plugin, origin = "stdout", "{text}");
+            }
             drop(end);
         })?;
     Ok(Capture { real, ended })
 }
 
-fn forward(reader: File, speaker: &Speaker) {
+/// A line that was printed while a plugin was at work.
+struct Line {
+    plugin: String,
+    text: Vec<u8>,
+}
+
+fn read_lines(reader: File, speaker: &Speaker, hand_on: &Sender<Line>) {
     let mut reader = BufReader::new(reader);
-    let mut line = Vec::new();
-    while reader
-        .read_until(b'\n', &mut line)
-        .is_ok_and(|length| length > 0)
-    {
-        let text = String::from_utf8_lossy(&line);
-        let (plugin, text) = (speaker.name(), text.trim_end());
-        tracing::info!(target: "plugin", plugin, origin = "stdout", "{text}");
-        line.clear();
+    loop {
+        let mut text = Vec::new();
+        let mut limited = (&mut reader).take(LINE_BYTES);
+        let read = limited.read_until(b'\n', &mut text);
+        if !read.is_ok_and(|length| length > 0) {
+            return;
+        }
+        let plugin = speaker.name();
+        if hand_on.send(Line { plugin, text }).is_err() {
+            return;
+        }
     }
 }
 

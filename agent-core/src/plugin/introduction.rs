@@ -49,15 +49,17 @@ fn introduce(
 ) -> Result<Introduced, PluginError> {
     let introduction = Introduction { module };
     introduction.connect(plugin)?;
-    introduction.check_panics()?;
     let PluginDescription { tools, states, .. } = introduction.describe()?;
     check_markers(markers, &tools)?;
     let package = own_package(&tools, package)?;
-    Ok(Introduced {
+    let introduced = Introduced {
         tools: own_tools(tools, &package)?,
         states: own_states(states, &package)?,
         package,
-    })
+    };
+    // A tool that says of itself that it aborts was told as that by now; this would end the process.
+    introduction.check_panics()?;
+    Ok(introduced)
 }
 
 /// What the chosen tools of this program say of themselves, package by package. There is no

@@ -1,15 +1,22 @@
 //! Bytes → accept, or one sentence. Nothing of a file runs here, and nothing in here may panic
 //! on any bytes.
+//!
+//! [`format`] says what the file is; here it is looked at whether the library is whole, and what
+//! its stamp and its markers say.
+
+mod format;
 
 use std::ops::Range;
 
-use object::elf::{self, FileHeader64};
+use object::elf::FileHeader64;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
 use serde::{Deserialize, Serialize};
 use tool_sdk::abi::{MARKER_PREFIX, REVISION, STAMP_SYMBOL, Stamp};
 
 use super::PluginError;
+use crate::json_text::{one_line, shortened};
+pub(super) use format::check_kind;
 
 /// What can be said of a library without loading it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,14 +42,14 @@ pub fn judge(bytes: &[u8]) -> Result<Judgement, PluginError> {
         let expected = REVISION.to_owned();
         return Err(PluginError::WrongRevision {
             expected,
-            found: stamp.to_string(),
+            found: shortened(&one_line(&stamp.to_string()), 400),
         });
     }
     let own = Stamp::own();
     if stamp.target != own.target {
         return Err(PluginError::WrongMachine {
             expected: own.target,
-            found: stamp.target,
+            found: one_line(&stamp.target),
         });
     }
     let mut markers: Vec<String> = file
@@ -56,7 +63,9 @@ pub fn judge(bytes: &[u8]) -> Result<Judgement, PluginError> {
                 .map(str::to_owned)
         })
         .collect();
+    // Two tools of one name are told as that, and not as one that was lost.
     markers.sort_unstable();
+    markers.dedup();
     let Stamp {
         abi,
         sdk,
@@ -82,23 +91,17 @@ fn not_a_library(error: object::Error) -> PluginError {
 /// Every header, segment and section must lie inside the file: the system's loader does not check
 /// that, and touching a page beyond the end of a mapped file ends the process.
 fn check_complete(bytes: &[u8]) -> Result<(), PluginError> {
-    if !bytes.starts_with(&elf::ELFMAG) {
-        let reason = if bytes.is_empty() {
-            "it is empty"
-        } else {
-            "it does not start as an ELF file"
-        };
-        return Err(PluginError::NotALibrary {
-            reason: reason.to_owned(),
-        });
-    }
+    check_kind(bytes)?;
     let length = bytes.len() as u64;
     let inside = |what: &str, range: Option<Range<u64>>| match range {
         Some(range) if range.end <= length => Ok(()),
-        range => Err(PluginError::Incomplete {
+        Some(range) => Err(PluginError::Incomplete {
             what: what.to_owned(),
-            expected: range.map_or(u64::MAX, |range| range.end),
+            expected: range.end,
             found: length,
+        }),
+        None => Err(PluginError::NotALibrary {
+            reason: format!("its headers are damaged, {what} ends where no file can"),
         }),
     };
     inside(
@@ -107,7 +110,7 @@ fn check_complete(bytes: &[u8]) -> Result<(), PluginError> {
     )?;
     let header = FileHeader64::<Endianness>::parse(bytes).map_err(not_a_library)?;
     let endian = header.endian().map_err(not_a_library)?;
-    check_machine(header, endian)?;
+    format::check_machine(header.e_machine(endian), header.e_type(endian))?;
     let table = |offset: u64, size: u16, count: u16| {
         let end = offset.checked_add(u64::from(size) * u64::from(count))?;
         Some(offset..end)
@@ -138,28 +141,6 @@ fn check_complete(bytes: &[u8]) -> Result<(), PluginError> {
         if let Some((offset, size)) = section.file_range(endian) {
             inside("a section", offset.checked_add(size).map(|end| offset..end))?;
         }
-    }
-    Ok(())
-}
-
-fn check_machine(header: &FileHeader64<Endianness>, endian: Endianness) -> Result<(), PluginError> {
-    let wanted = if cfg!(target_arch = "x86_64") {
-        elf::EM_X86_64
-    } else if cfg!(target_arch = "aarch64") {
-        elf::EM_AARCH64
-    } else {
-        return Ok(());
-    };
-    let found = header.e_machine(endian);
-    if found != wanted {
-        return Err(PluginError::WrongMachine {
-            expected: std::env::consts::ARCH.to_owned(),
-            found: format!("ELF machine {found:?}"),
-        });
-    }
-    if header.e_type(endian) != elf::ET_DYN {
-        let reason = "it is an ELF file, but no shared library".to_owned();
-        return Err(PluginError::NotALibrary { reason });
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
     reason = "mapping foreign code can't be checked by the compiler"
 )]
 
+use std::error::Error as _;
 use std::path::Path;
 
 use abi_stable::library::{AbiHeaderRef, LibHeader, ROOT_MODULE_LOADER_NAME_WITH_NUL};
@@ -11,17 +12,31 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use tool_sdk::abi::PluginModuleRef;
 
 use super::PluginError;
+use crate::json_text::{one_line, shortened};
+
+/// What to do about the loader's least understood refusal.
+const STATIC_TLS: &str = "; something in it has thread-locals of the model `initial-exec`, as \
+    allocators like jemalloc do by default: build it without, or for libraries that are loaded later";
 
 /// Maps the library and checks that its root module is laid out as this host expects.
 ///
 /// The library stays mapped until the process ends. Runs the library's constructors, so call it
 /// from a thread that may block.
 pub fn load(library: &Path) -> Result<PluginModuleRef, PluginError> {
-    let not_loadable = |error: libloading::Error| PluginError::NotLoadable {
-        // The text names the private copy, which tells a person nothing.
-        reason: error
-            .to_string()
-            .replace(&format!("{}: ", library.display()), ""),
+    let not_loadable = |error: libloading::Error| {
+        // The loader's own words are the source. They name the private copy, which tells a person
+        // nothing.
+        let said = error.source().map(ToString::to_string);
+        let reason = said.unwrap_or_else(|| error.to_string());
+        let copy = library.display();
+        let reason = reason
+            .replace(&format!("{copy}: "), "")
+            .replace(&format!(" (required by {copy})"), "");
+        let mut reason = one_line(&reason);
+        if reason.contains("static TLS") {
+            reason.push_str(STATIC_TLS);
+        }
+        PluginError::NotLoadable { reason }
     };
     // SAFETY: the file is a complete ELF file of this machine with our stamp (`judge`), a private
     // copy that nobody writes to (`store`). Its constructors are code of a plugin: a helper process
@@ -38,11 +53,6 @@ pub fn load(library: &Path) -> Result<PluginModuleRef, PluginError> {
         .and_then(LibHeader::init_root_module::<PluginModuleRef>);
     // The error borrows from the library's own data, so it becomes a text here.
     checked.map_err(|error| PluginError::WrongLayout {
-        reason: one_line(&error.to_string()),
+        reason: shortened(&one_line(&error.to_string()), 400),
     })
-}
-
-fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    crate::json_text::shortened(&words.join(" "), 400)
 }

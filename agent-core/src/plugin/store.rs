@@ -6,9 +6,10 @@
 //! bytes a path held when it was last looked at.
 
 mod prune;
+mod seen;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +18,8 @@ use std::sync::{Mutex, PoisonError};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use super::judge::{Judgement, judge};
+use self::seen::Seen;
+use super::judge::{self, Judgement, judge};
 use super::verdict::{KeptVerdict, Verdict};
 use super::{LibrarySource, PluginError};
 use crate::fingerprint::{Fingerprint, now};
@@ -25,6 +27,12 @@ use crate::ids::ContentHash;
 
 /// How many verdicts are kept of one library, which may be tried as several packages.
 const KEPT_VERDICTS: usize = 4;
+
+/// Bytes by which it is told what a file is.
+const START: u64 = 512;
+
+/// Largest library that is read; it is held in memory while it is judged.
+const LIBRARY_BYTES: u64 = 1 << 30;
 
 /// A library that was judged and copied.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,27 +59,12 @@ pub struct Store {
     is_newer: AtomicBool,
 }
 
-/// What a path held when it was last looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Seen {
-    fingerprint: Fingerprint,
-    /// When the look began.
-    taken: i64,
-    hash: ContentHash,
-    /// What served from here last, which may be older.
-    #[serde(default)]
-    served: Option<ContentHash>,
-}
-
 impl Store {
     /// Opens the store below this state folder, making it where there is none.
     pub fn open(state: &Path) -> Result<Self, PluginError> {
         let dir = state.join("store");
         make(&dir)?;
-        let seen: BTreeMap<PathBuf, Seen> = fs::read(dir.join("seen.json"))
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default();
+        let seen = seen::read(&dir.join("seen.json"));
         // What lay at a path that is gone will hardly come back.
         let held = seen.iter().filter(|(path, _)| path.exists());
         let held = held.flat_map(|(_, seen)| [seen.hash].into_iter().chain(seen.served));
@@ -107,7 +100,7 @@ impl Store {
         if let Some(known) = self.known(path, fingerprint, package) {
             return Ok(known);
         }
-        let bytes = fs::read(path).map_err(PluginError::io("could not read the library"))?;
+        let bytes = read_library(path, metadata.len())?;
         let hash = ContentHash::of(&bytes);
         let stored = match self.read(hash, package) {
             Some(stored) => stored,
@@ -198,8 +191,9 @@ impl Store {
     }
 
     fn write_record(&self, hash: ContentHash, record: &Record) -> Result<(), PluginError> {
-        let json = serde_json::to_vec(record).unwrap_or_default();
-        replace(&self.dir.join(format!("{hash}.json")), &json)
+        let path = self.dir.join(format!("{hash}.json"));
+        let json = serde_json::to_vec(record).map_err(unwritable(&path))?;
+        replace(&path, &json)
     }
 
     fn write(
@@ -217,7 +211,10 @@ impl Store {
             judgement,
             verdicts: Vec::new(),
         };
-        self.write_record(hash, &record)?;
+        if let Err(error) = self.write_record(hash, &record) {
+            // It serves all the same.
+            tracing::warn!(%error, "it has to be judged again after a restart");
+        }
         Ok(StoredLibrary {
             hash,
             path,
@@ -236,17 +233,25 @@ impl Store {
         hash: ContentHash,
         bytes: &[u8],
     ) -> Result<(), PluginError> {
-        let failed = || PluginError::io(format!("could not write {}", path.display()));
         self.provide()?;
         let temporary = unused_name(&self.dir);
-        let linked = reflink_copy::reflink(original, &temporary).is_ok()
-            && fs::read(&temporary).is_ok_and(|copy| ContentHash::of(&copy) == hash);
-        if !linked {
+        let fill = || -> std::io::Result<()> {
+            let linked = reflink_copy::reflink(original, &temporary).is_ok()
+                && fs::read(&temporary).is_ok_and(|copy| ContentHash::of(&copy) == hash);
+            if !linked {
+                drop(fs::remove_file(&temporary));
+                fs::write(&temporary, bytes)?;
+            }
+            fs::set_permissions(&temporary, PermissionsExt::from_mode(0o500))?;
+            // An empty folder of that name is of no use to anybody; a full one is told.
+            drop(fs::remove_dir(path));
+            fs::rename(&temporary, path)
+        };
+        let placed = fill();
+        if placed.is_err() {
             drop(fs::remove_file(&temporary));
-            fs::write(&temporary, bytes).map_err(failed())?;
         }
-        fs::set_permissions(&temporary, PermissionsExt::from_mode(0o500)).map_err(failed())?;
-        fs::rename(&temporary, path).map_err(failed())
+        placed.map_err(unwritable(path))
     }
 
     fn remember(&self, path: &Path, seen: Seen) {
@@ -262,20 +267,52 @@ impl Store {
         if !self.is_newer.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
+        let path = self.dir.join("seen.json");
         let json = {
             let all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            serde_json::to_vec(&*all).unwrap_or_default()
+            seen::to_json(&all).map_err(unwritable(&path))?
         };
         self.provide()?;
-        replace(&self.dir.join("seen.json"), &json)
+        let replaced = replace(&path, &json);
+        if replaced.is_err() {
+            // The disk may have room at the end of the next scan.
+            self.is_newer.store(true, Ordering::Release);
+        }
+        replaced
     }
 }
 
-/// Makes a folder that only its owner may look into.
+/// Makes a folder that only its owner may look into. A store on a disk that can't be written to may
+/// be so already.
 fn make(dir: &Path) -> Result<(), PluginError> {
     fs::create_dir_all(dir).map_err(PluginError::io("could not make the store"))?;
-    fs::set_permissions(dir, PermissionsExt::from_mode(0o700))
-        .map_err(PluginError::io("could not protect the store"))
+    let protect = || {
+        let mode = fs::metadata(dir)?.permissions().mode();
+        if mode & 0o777 == 0o700 {
+            return Ok(());
+        }
+        fs::set_permissions(dir, PermissionsExt::from_mode(0o700))
+    };
+    protect().map_err(PluginError::io("could not protect the store"))
+}
+
+/// The bytes of a library; what is no ELF file, or too large, is refused by its start.
+fn read_library(path: &Path, size: u64) -> Result<Vec<u8>, PluginError> {
+    let failed = || PluginError::io("could not read the library");
+    if size > LIBRARY_BYTES {
+        return Err(PluginError::NotALibrary {
+            reason: format!("it has {size} bytes, at most {LIBRARY_BYTES} are read"),
+        });
+    }
+    let file = fs::File::open(path).map_err(failed())?;
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+    let mut file = file.take(START);
+    file.read_to_end(&mut bytes).map_err(failed())?;
+    judge::check_kind(&bytes)?;
+    // It may have grown since.
+    file.set_limit(LIBRARY_BYTES);
+    file.read_to_end(&mut bytes).map_err(failed())?;
+    Ok(bytes)
 }
 
 /// A file of a stored library that this process has not mapped yet.
@@ -342,13 +379,17 @@ struct Record {
 
 /// Replaces a file's content in one step.
 fn replace(path: &Path, content: &[u8]) -> Result<(), PluginError> {
-    let failed = |source| PluginError::Io {
-        context: format!("could not write {}", path.display()),
-        source,
-    };
     let dir = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
-    file.write_all(content).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    let write = || -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(dir)?;
+        file.write_all(content)?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(unwritable(path))
+}
+
+fn unwritable<E: Into<std::io::Error>>(path: &Path) -> impl FnOnce(E) -> PluginError {
+    let failed = PluginError::io(format!("could not write {}", path.display()));
+    |error| failed(error.into())
 }

@@ -7,10 +7,11 @@ use tool_sdk::abi::ToolIndex;
 use tool_sdk::tool::{StateDescription, ToolDescription};
 
 use super::PluginError;
+use crate::json_text::one_line;
 
 /// Rises whenever a library may be judged differently than before: verdicts of older rules are
 /// forgotten.
-const RULES: u32 = 2;
+const RULES: u32 = 3;
 
 /// What a plugin says of itself, as far as it is its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,9 +61,19 @@ impl Reason {
 }
 
 impl Verdict {
-    /// A library that may not be published, for this reason or these reasons.
+    /// A library that may not be published, for this reason or these reasons. Names and texts of the
+    /// library may be part of them.
     pub(crate) fn unfit(error: &PluginError) -> Self {
-        Self::Unfit(error.reasons())
+        let reasons = error.reasons().into_iter().map(|reason| Reason {
+            message: one_line(&reason.message),
+            ..reason
+        });
+        Self::Unfit(reasons.collect())
+    }
+
+    /// A library that did to the process that tried it what it may not do to its host.
+    pub(crate) fn misbehaved(message: impl Into<String>) -> Self {
+        Self::Unfit(vec![Reason::new("misbehaved", message)])
     }
 
     /// A library that ended the process that tried it.

@@ -16,8 +16,8 @@ use tokio::process::{Child, Command};
 
 use super::frames;
 use super::program::HelperProgram;
-use super::protocol::{ARGUMENT, Answer, Hello, Request};
-use crate::json_text::shortened;
+use super::protocol::{ARGUMENT, Answer, Hello, LOST_CONNECTION, Request};
+use crate::json_text::{one_line, shortened};
 use crate::limits;
 
 /// How long the pipes of a helper are read after it has ended.
@@ -71,6 +71,17 @@ pub enum HelperError {
         /// What the program said.
         found: String,
     },
+    /// The program runs, but says nothing.
+    #[error(
+        "`{}` is no helper program, it said nothing within {limit:?}: set TOOLSMITH_HELPER to a \
+         `toolsmith` of this version", .path.display()
+    )]
+    Silent {
+        /// The program.
+        path: PathBuf,
+        /// How long it was waited for.
+        limit: Duration,
+    },
     /// The process has ended.
     #[error("it ended the process that tried it out ({how})")]
     Died {
@@ -79,12 +90,36 @@ pub enum HelperError {
         /// Whether it was by SIGKILL: by a person, or because memory ran out.
         killed: bool,
     },
+    /// The process lives, but can't be spoken to any more.
+    #[error("it cut the process that tried it out off from the host ({how})")]
+    CutOff {
+        /// What was heard, and its last words.
+        how: String,
+    },
     /// No answer came in time.
     #[error("it did not answer within {limit:?} when it was tried out")]
     TimedOut {
         /// The limit.
         limit: Duration,
     },
+}
+
+impl HelperError {
+    /// Whether it says something of what was tried out, and not of the helper program.
+    pub(super) fn is_of_a_candidate(&self) -> bool {
+        matches!(
+            self,
+            Self::Died { .. } | Self::CutOff { .. } | Self::TimedOut { .. }
+        )
+    }
+
+    /// What was seen of a process that can't be used.
+    fn how(self) -> String {
+        match self {
+            Self::Died { how, .. } | Self::CutOff { how } => how,
+            other => other.to_string(),
+        }
+    }
 }
 
 /// A running helper process. It is ended, with all that it has started, when this is dropped.
@@ -113,12 +148,9 @@ impl Helper {
         let found = match tokio::time::timeout(limit, greeting).await {
             Ok(Ok(Some(hello))) if hello.fits() => return Ok(helper),
             Ok(Ok(Some(hello))) => format!("protocol {}, {}", hello.protocol, hello.abi),
-            Ok(Ok(None)) => match helper.ended().await {
-                HelperError::Died { how, .. } => how,
-                other => other.to_string(),
-            },
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("no word within {limit:?}"),
+            Ok(Ok(None)) => helper.ended(None).await.how(),
+            Ok(Err(error)) => helper.ended(Some(error)).await.how(),
+            Err(_) => return Err(HelperError::Silent { path, limit }),
         };
         let own = Hello::own();
         Err(HelperError::NoHelper {
@@ -134,6 +166,7 @@ impl Helper {
         let mut child = Command::new(program.executable())
             .arg0(HelperProgram::name())
             .arg(ARGUMENT)
+            .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -165,42 +198,46 @@ impl Helper {
         };
         match tokio::time::timeout(limit, exchange).await {
             Ok(Ok(Some(answer))) => Ok(answer),
-            Ok(Ok(None)) => Err(self.ended().await),
+            Ok(Ok(None)) => Err(self.ended(None).await),
             // What foreign code may have written into the socket is no answer.
-            Ok(Err(error)) => match self.ended().await {
-                HelperError::Died { how, killed } => Err(HelperError::Died {
-                    how: format!("{how}; {error}"),
-                    killed,
-                }),
-                other => Err(other),
-            },
+            Ok(Err(error)) => Err(self.ended(Some(error)).await),
             Err(_) => Err(HelperError::TimedOut { limit }),
         }
     }
 
-    /// How it ended, now that it has, or will at once.
-    async fn ended(&mut self) -> HelperError {
+    /// How it ended, now that it has, or will at once. `heard` is what was no message of it.
+    async fn ended(&mut self, heard: Option<io::Error>) -> HelperError {
         let mut status = match tokio::time::timeout(LAST_WORDS, self.child.wait()).await {
             Ok(status) => status.ok(),
             Err(_) => None,
         };
         let killed = status.is_some_and(|status| status.signal() == Some(KILL));
-        if status.is_none() {
-            // It has closed its socket and goes on: there is nothing to wait for.
-            self.kill();
-            status = self.child.wait().await.ok();
-        }
         self.kill();
+        if status.is_none() {
+            // One that was ending all the while still has its own end.
+            let late = self.child.wait().await.ok();
+            status = late.filter(|late| late.signal() != Some(KILL));
+        }
         self.group = None;
-        let how = status.map_or_else(|| "its end is not known".to_owned(), how);
         let words = self.words.say().await;
-        HelperError::Died {
-            how: if words.is_empty() {
-                how
-            } else {
-                format!("{how}; its last words: {words}")
-            },
-            killed,
+        let mut parts = Vec::new();
+        let lost = status.is_none_or(|status| status.code() == Some(LOST_CONNECTION));
+        match status {
+            Some(status) if !lost => parts.push(how(status)),
+            _ if heard.is_none() => parts.push("it closed the connection".to_owned()),
+            _ => {}
+        }
+        if let Some(heard) = heard {
+            parts.push(format!("what it sent is no answer: {heard}"));
+        }
+        if !words.is_empty() {
+            parts.push(format!("its last words: {words}"));
+        }
+        let how = parts.join("; ");
+        if lost {
+            HelperError::CutOff { how }
+        } else {
+            HelperError::Died { how, killed }
         }
     }
 
@@ -255,6 +292,14 @@ fn name_of_signal(signal: i32) -> Option<&'static str> {
     found.map(|(_, name)| *name)
 }
 
+/// A second panic prints a backtrace, whatever the environment says: the lines of one would push
+/// the message out.
+fn is_of_a_backtrace(text: &str) -> bool {
+    let digits = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_frame = digits.len() < text.len() && digits.starts_with(": ");
+    is_frame || text.starts_with("at ") || text == "stack backtrace:"
+}
+
 /// The last lines that a helper printed.
 #[derive(Clone, Debug, Default)]
 struct LastWords {
@@ -278,8 +323,8 @@ impl LastWords {
                     Ok(0) | Err(_) => return,
                     Ok(_) => {}
                 }
-                let text = String::from_utf8_lossy(&line).trim().to_owned();
-                if text.is_empty() {
+                let text = one_line(&String::from_utf8_lossy(&line));
+                if text.is_empty() || is_of_a_backtrace(&text) {
                     continue;
                 }
                 let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -306,5 +351,29 @@ impl LastWords {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let all: Vec<&str> = lines.iter().map(String::as_str).collect();
         shortened(&all.join(" / "), 600)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_backtrace_are_told_from_words() {
+        for frame in [
+            "stack backtrace:",
+            "12:  0x55 - main",
+            "at ./csu/libc-start.c:360:3",
+        ] {
+            assert!(is_of_a_backtrace(frame), "{frame}");
+        }
+        for words in [
+            "thread 'main' panicked at src/lib.rs:1:2:",
+            "12",
+            "12 apples: many",
+            "boom",
+        ] {
+            assert!(!is_of_a_backtrace(words), "{words}");
+        }
     }
 }

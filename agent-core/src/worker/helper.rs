@@ -4,21 +4,26 @@
 //! stays in here: it is thrown away after use.
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 use fs_err as fs;
-use rustix::process::{Resource, Rlimit, Signal};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 
 use super::frames;
 use super::program::THIS_CAN;
-use super::protocol::{ARGUMENT, Answer, Hello, Request};
+use super::protocol::{ARGUMENT, Answer, Hello, LOST_CONNECTION, Request};
 use crate::ids::PluginName;
 use crate::plugin::introduction::try_out;
 use crate::plugin::verdict::Verdict;
+
+/// How long threads are watched that libraries have started.
+const THREADS_WATCHED: Duration = Duration::from_millis(300);
 
 /// To be called first in `main` of a program that embeds the library: makes this executable the
 /// program that helpers are.
@@ -33,19 +38,21 @@ pub fn init() {
     {
         let outcome = serve();
         #[expect(clippy::exit, reason = "nothing of the program that this is may run")]
-        std::process::exit(i32::from(outcome.is_err()));
+        std::process::exit(if outcome.is_ok() { 0 } else { LOST_CONNECTION });
     }
 }
 
 fn serve() -> io::Result<()> {
-    let mut socket = take_socket()?;
+    // Where foreign code has closed it, closing it again is an error that ends the process.
+    let mut socket = ManuallyDrop::new(take_socket()?);
     // Crashes are expected here, and reported; an image of memory for each helps nobody.
     let none = Rlimit {
         current: Some(0),
         maximum: Some(0),
     };
     rustix::process::setrlimit(Resource::Core, none)?;
-    frames::write(&mut socket, &Hello::own())?;
+    adopt_orphans();
+    frames::write(&mut *socket, &Hello::own())?;
     let requests = requests(socket.try_clone()?);
     for request in requests {
         match request {
@@ -56,20 +63,56 @@ fn serve() -> io::Result<()> {
                 markers,
             } => {
                 let plugin = PluginName::new(plugin);
-                let tried = try_out(Path::new(&library), &plugin, &package, &markers);
-                let verdict = match tried {
-                    Ok(introduced) => Verdict::Fit(introduced.into()),
-                    Err(error) => Verdict::unfit(&error),
-                };
-                frames::write(&mut socket, &Answer::Probed(verdict))?;
+                let verdict = verdict(Path::new(&library), &plugin, &package, &markers);
+                frames::write(&mut *socket, &Answer::Probed(verdict))?;
             }
             Request::Finish => {
-                frames::write(&mut socket, &Answer::Finished)?;
+                wait_for_threads();
+                frames::write(&mut *socket, &Answer::Finished)?;
                 end();
             }
         }
     }
     Ok(())
+}
+
+/// What comes of trying a library out.
+fn verdict(library: &Path, plugin: &PluginName, package: &str, markers: &[String]) -> Verdict {
+    let before = std::env::current_dir();
+    let tried = try_out(library, plugin, package, markers);
+    // In the host it would be the host's, and every relative path would mean something else.
+    if let (Ok(before), Ok(after)) = (before, std::env::current_dir())
+        && before != after
+    {
+        drop(std::env::set_current_dir(before));
+        let after = after.display();
+        return Verdict::misbehaved(format!(
+            "loading it changes the working directory of its process (to `{after}`): a library may \
+             not do that to its host"
+        ));
+    }
+    if has_children() {
+        end_children();
+        return Verdict::misbehaved(
+            "loading it starts a process that goes on: a library may not leave one to its host",
+        );
+    }
+    match tried {
+        Ok(introduced) => Verdict::Fit(introduced.into()),
+        Err(error) => Verdict::unfit(&error),
+    }
+}
+
+/// Threads that libraries have started are watched for a while: one that ends the process soon
+/// after it was started should do so here, and not in the host.
+fn wait_for_threads() {
+    /// This one, and the one that reads requests.
+    const OWN: usize = 2;
+    let begin = Instant::now();
+    let threads = || fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+    while threads() > OWN && begin.elapsed() < THREADS_WATCHED {
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// The socket that the host made standard input. In its place comes nothing, so that foreign code
@@ -95,9 +138,64 @@ fn requests(mut socket: UnixStream) -> Receiver<Request> {
     receiver
 }
 
+/// A process whose parent has ended becomes this one's child, so that it is ended with it even if it
+/// has left the process group.
+fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    {
+        // Where that is not allowed, the process group has to do.
+        _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    }
+}
+
 /// Ends this process and all that it has started, without a chance for foreign code to run.
 fn end() -> ! {
+    end_children();
     // It leads a process group of its own.
     _ = rustix::process::kill_current_process_group(Signal::KILL);
     std::process::abort();
+}
+
+/// Whether something that was started here is running, adopted orphans included.
+fn has_children() -> bool {
+    loop {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some(_ended)) => {}
+            Ok(None) => return true,
+            Err(_none) => return false,
+        }
+    }
+}
+
+/// Ends children, and the children of those, which become ours then.
+fn end_children() {
+    /// Enough for a deep chain; a library that starts processes as fast as they are ended wins.
+    const ROUNDS: usize = 100;
+    for _ in 0..ROUNDS {
+        let children = children();
+        if children.is_empty() {
+            return;
+        }
+        for child in children {
+            _ = rustix::process::kill_process(child, Signal::KILL);
+            _ = rustix::process::waitpid(Some(child), WaitOptions::empty());
+        }
+    }
+}
+
+/// The processes whose parent this one is.
+fn children() -> Vec<Pid> {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let is_own = |pid: &Pid| {
+        let status = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+        // Behind the name, which may hold anything, stand the state and the parent.
+        let parent = status.ok().and_then(|status| {
+            let (_, behind) = status.rsplit_once(')')?;
+            behind.split_whitespace().nth(1)?.parse().ok()
+        });
+        parent == Some(own)
+    };
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter_map(Pid::from_raw).filter(is_own).collect()
 }

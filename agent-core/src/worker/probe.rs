@@ -4,17 +4,29 @@
 //! alone, since it is not sure which of them is to blame.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
+use fs_err as fs;
 use tokio::sync::Mutex;
 
 use super::client::{Helper, HelperError};
 use super::program::HelperProgram;
 use super::protocol::{Answer, Request};
+use crate::fingerprint::Fingerprint;
 use crate::ids::PluginName;
 use crate::limits;
 use crate::plugin::store::StoredLibrary;
 use crate::plugin::verdict::Verdict;
+
+/// How many processes a library may end before it is blamed for that.
+const DEATHS: usize = 2;
+
+/// The same where they were killed: by a person, by the library, or because memory ran out.
+const KILLS: usize = 3;
+
+/// How long a program that said nothing is not asked again, unless another file takes its place.
+const SILENT_FOR: Duration = Duration::from_mins(1);
 
 /// A library to try out.
 #[derive(Clone, Debug)]
@@ -35,8 +47,11 @@ pub struct Prober(Arc<Inner>);
 struct Inner {
     /// The program that the embedding program has chosen.
     given: Option<PathBuf>,
-    /// Found at the first use.
-    program: tokio::sync::OnceCell<HelperProgram>,
+    /// Found at the first use, and again after it turned out to be of no use. A tokio mutex, since
+    /// finding it may mean to wait for the disk.
+    program: Mutex<Option<Arc<HelperProgram>>>,
+    /// A program that said nothing. A mutex, held for moments only.
+    silent: std::sync::Mutex<Option<Silent>>,
     /// A helper that has mapped nothing yet. A tokio mutex, since whoever needs one waits for the
     /// one that is starting.
     spare: Mutex<Option<Helper>>,
@@ -47,7 +62,8 @@ impl Prober {
     pub fn new(given: Option<&Path>) -> Self {
         Self(Arc::new(Inner {
             given: given.map(Path::to_owned),
-            program: tokio::sync::OnceCell::new(),
+            program: Mutex::default(),
+            silent: std::sync::Mutex::default(),
             spare: Mutex::default(),
         }))
     }
@@ -67,10 +83,13 @@ impl Prober {
 
     /// Tries the libraries out: for each of them a verdict, or why there is none.
     pub async fn probe(&self, candidates: &[Candidate]) -> Vec<Result<Verdict, String>> {
-        if candidates.len() > 1
-            && let Ok(verdicts) = self.together(candidates).await
-        {
-            return verdicts.into_iter().map(Ok).collect();
+        if candidates.len() > 1 {
+            match self.together(candidates).await {
+                Ok(verdicts) => return verdicts.into_iter().map(Ok).collect(),
+                Err(error) if error.is_of_a_candidate() => {}
+                // The same would be said of each of them, and it may have taken a while.
+                Err(error) => return vec![Err(error.to_string()); candidates.len()],
+            }
         }
         let mut outcomes = Vec::with_capacity(candidates.len());
         for candidate in candidates {
@@ -80,26 +99,28 @@ impl Prober {
     }
 
     /// A process for one. One that dies is tried once more, in a fresh one: somebody may have ended
-    /// the first.
+    /// the first. What is killed whenever it is tried is to blame for it, as a library is that takes
+    /// all memory.
     async fn alone(&self, candidate: &Candidate) -> Result<Verdict, String> {
-        let mut error = None;
-        for _ in 0..2 {
-            match self.together(std::slice::from_ref(candidate)).await {
+        let mut kills = 0;
+        let mut deaths = 0;
+        loop {
+            let error = match self.together(std::slice::from_ref(candidate)).await {
                 Ok(verdicts) => return verdicts.into_iter().next().ok_or_else(String::new),
-                Err(HelperError::Died { how, killed }) => {
-                    error = Some(HelperError::Died { how, killed });
-                }
-                Err(error @ HelperError::TimedOut { .. }) => {
-                    return Ok(Verdict::timed_out(error.to_string()));
-                }
-                Err(error) => return Err(error.to_string()),
+                Err(error) => error,
+            };
+            match error {
+                HelperError::Died { killed: true, .. } => kills += 1,
+                HelperError::Died { .. } | HelperError::CutOff { .. } => deaths += 1,
+                HelperError::TimedOut { .. } => return Ok(Verdict::timed_out(error.to_string())),
+                _ => return Err(error.to_string()),
             }
-        }
-        match error {
-            // By a person, or because memory ran out: that says nothing of the library.
-            Some(error @ HelperError::Died { killed: true, .. }) => Err(error.to_string()),
-            Some(error) => Ok(Verdict::crashed(error.to_string())),
-            None => Err(String::new()),
+            if deaths == DEATHS {
+                return Ok(Verdict::crashed(error.to_string()));
+            }
+            if kills == KILLS {
+                return Ok(Verdict::crashed(format!("{error}, {KILLS} times in a row")));
+            }
         }
     }
 
@@ -136,9 +157,73 @@ impl Prober {
     }
 
     async fn start(&self) -> Result<Helper, HelperError> {
-        let find = async || HelperProgram::find(self.0.given.as_deref());
-        let program = self.0.program.get_or_try_init(find).await?;
-        Helper::start(program).await
+        let mut kept = self.0.program.lock().await;
+        let program = if let Some(program) = &*kept {
+            Arc::clone(program)
+        } else {
+            let found = Arc::new(HelperProgram::find(self.0.given.as_deref())?);
+            Arc::clone(kept.insert(found))
+        };
+        drop(kept);
+        self.unless_silent(&program)?;
+        let error = match Helper::start(&program).await {
+            Ok(helper) => return Ok(helper),
+            Err(error) => error,
+        };
+        // Somebody may put another in its place.
+        let mut kept = self.0.program.lock().await;
+        if kept
+            .as_ref()
+            .is_some_and(|kept| Arc::ptr_eq(kept, &program))
+        {
+            *kept = None;
+        }
+        if let HelperError::Silent { .. } = &error {
+            let mut silent = self.0.silent.lock().unwrap_or_else(PoisonError::into_inner);
+            *silent = Silent::now(&program);
+        }
+        Err(error)
+    }
+
+    /// Waiting for a program that says nothing holds up all reloads: it is not asked again at once.
+    fn unless_silent(&self, program: &HelperProgram) -> Result<(), HelperError> {
+        let silent = self.0.silent.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*silent {
+            Some(silent) if silent.is(program) => Err(HelperError::Silent {
+                path: program.path().to_owned(),
+                limit: limits::HELPER_START,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A helper program that said nothing.
+#[derive(Debug)]
+struct Silent {
+    path: PathBuf,
+    fingerprint: Fingerprint,
+    since: Instant,
+}
+
+impl Silent {
+    fn now(program: &HelperProgram) -> Option<Self> {
+        let metadata = fs::metadata(program.path()).ok()?;
+        Some(Self {
+            path: program.path().to_owned(),
+            fingerprint: Fingerprint::of(&metadata),
+            since: Instant::now(),
+        })
+    }
+
+    /// Whether it was this one, as it is now, a short while ago.
+    fn is(&self, program: &HelperProgram) -> bool {
+        let now = Self::now(program);
+        now.is_some_and(|now| {
+            self.path == now.path
+                && self.fingerprint == now.fingerprint
+                && now.since.duration_since(self.since) < SILENT_FOR
+        })
     }
 }
 

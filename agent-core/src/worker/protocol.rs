@@ -12,6 +12,10 @@ pub(super) const PROTOCOL: u32 = 2;
 /// The argument that makes a program a helper.
 pub(super) const ARGUMENT: &str = "--toolsmith-helper";
 
+/// The exit code of a helper that can't answer any more. Foreign code may use it too, and is then
+/// told to have done just that.
+pub(super) const LOST_CONNECTION: i32 = 117;
+
 /// The helper's first words.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Hello {

@@ -24,6 +24,8 @@ use crate::tool::{Isolation, Origin};
 pub(super) struct Plugin {
     pub(super) path: PathBuf,
     pub(super) state: PluginState,
+    /// Its state before its crate was built.
+    before: PluginState,
     pub(super) reason: Option<String>,
     /// What is known of the content that failed, so that it is not tried again.
     pub(super) failed_content: Option<String>,
@@ -74,6 +76,7 @@ impl Plugin {
         Self {
             path: found.path().to_owned(),
             state: PluginState::Building,
+            before: PluginState::Building,
             reason: None,
             failed_content: None,
             current: None,
@@ -123,7 +126,7 @@ impl Plugin {
         registry.prober.warm_up();
         loop {
             let reporter = Reporter::new(registry, name, progress);
-            self.state = PluginState::Building;
+            self.is_built();
             let never = CancellationToken::new();
             let built = tokio::select! {
                 biased;
@@ -157,13 +160,17 @@ impl Plugin {
         }
     }
 
+    fn is_built(&mut self) {
+        if self.state != PluginState::Building {
+            self.before = self.state;
+        }
+        self.state = PluginState::Building;
+    }
+
     /// Nothing changed: what the state was before the look at the crate.
     pub(super) fn settle(&mut self) {
         if self.state == PluginState::Building {
-            self.state = match self.reason {
-                Some(_) => PluginState::Failed,
-                None => PluginState::Live,
-            };
+            self.state = self.before;
         }
     }
 
