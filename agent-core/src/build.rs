@@ -19,9 +19,9 @@
 //! 5. **Run.** Otherwise, or if that failed, cargo runs once (`cargo`), in an environment cleaned of
 //!    what an outer cargo left there (`environment`). Its messages become progress and diagnostics
 //!    (`diagnostics`).
-//! 6. **Doubt.** Cargo judges by times. If it takes the library for new although contents differ
-//!    from the remembered ones, or although it is not the remembered one, it is made to forget the
-//!    packages in question and runs again. The author's files are never touched.
+//! 6. **Doubt.** Cargo judges by times. If it takes a library or a dependency for new although
+//!    contents differ from the remembered ones (`doubt`), it is made to forget the packages in
+//!    question and runs again. The author's files are never touched.
 //! 7. **Remember.** What the compiler has read, by its own account, is looked at again. A file
 //!    that changed while the compiler ran is remembered as it was before, so that the next look
 //!    finds the change.
@@ -35,6 +35,7 @@
 mod cargo;
 mod dep_info;
 mod diagnostics;
+mod doubt;
 mod environment;
 mod error;
 mod history;

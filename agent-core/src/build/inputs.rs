@@ -135,7 +135,13 @@ impl Sources {
 
     /// Adds what the compiler said it has read, and the manifests of the packages it lies in.
     /// What lies in `target` was made by the build itself.
-    pub(super) fn add_compiled(&mut self, compiled: &BTreeSet<PathBuf>, target: &Path) {
+    pub(super) fn add_compiled(
+        &mut self,
+        compiled: &BTreeSet<PathBuf>,
+        target: &Path,
+        manifest: &CrateManifest,
+    ) {
+        let sdk = manifest.sdk.as_deref().and_then(Path::parent);
         let mut packages = BTreeSet::new();
         for path in compiled.iter().filter(|path| !path.starts_with(target)) {
             if path.is_dir() {
@@ -146,7 +152,13 @@ impl Sources {
             packages.extend(package_of(path).map(Path::to_path_buf));
         }
         for package in packages {
-            self.files.insert(package.join("build.rs"));
+            let script = package.join("build.rs");
+            // Unless it says otherwise, a build script depends on the whole package. The SDK's does.
+            let is_sdk = sdk.is_some() && package.parent() == sdk;
+            if !is_sdk && package != manifest.folder && script.is_file() {
+                self.trees.insert(package.clone());
+            }
+            self.files.insert(script);
             let standalone = is_workspace(&package.join("Cargo.toml"));
             self.add_manifests_above(&package, standalone);
         }

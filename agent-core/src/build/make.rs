@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use fs_err as fs;
 
-use super::cargo::{self, Finished, LocalPackage, Run};
+use super::cargo::{self, Finished, Run};
+use super::doubt::Doubt;
 use super::history::{History, Recalled};
 use super::inputs::{Seen, Snapshot, Sources};
 use super::process::{Bounds, Stop};
@@ -132,11 +133,18 @@ impl Builder {
         };
         let mut finished = cargo::build(&run, progress, stop).await?;
         let mut artifact = seen(&finished.library).await?;
-        if finished.fresh
-            && recalled.is_none_or(|recalled| recalled.past.library.to_string() != artifact.hash)
-        {
-            let compiled = compiled(&finished, &manifest.folder);
-            let packages = look.unnoticed(&finished.local, &compiled, &artifact, manifest);
+        if recalled.is_none_or(|recalled| recalled.past.library.to_string() != artifact.hash) {
+            let doubt = Doubt {
+                look,
+                manifest,
+                local: &finished.local,
+                compiled: &compiled(&finished, &manifest.folder),
+            };
+            let packages = if finished.fresh {
+                doubt.about_old_library(&artifact.hash)
+            } else {
+                doubt.about_new_library()
+            };
             if !packages.is_empty() {
                 cargo::forget(&run, &packages, stop).await?;
                 finished = cargo::build(&run, progress, stop).await?;
@@ -192,7 +200,7 @@ impl Builder {
         let (builder, manifest) = (Arc::clone(self), manifest.clone());
         blocking(move || {
             let mut sources = Sources::of(&manifest, builder.environment.cargo_home().as_deref());
-            sources.add_compiled(&made.compiled, &builder.options.target_dir);
+            sources.add_compiled(&made.compiled, &builder.options.target_dir, &manifest);
             let mut inputs = Snapshot::take(&sources, Some(&before.inputs))?;
             let is_sure = inputs.doubt_what_changed_since(&before.inputs, &manifest.lock_file());
             let recipe = made
@@ -248,50 +256,6 @@ impl Builder {
         self.record_file(&manifest.package)
             .with_extension("")
             .join(format!("{prefix}{name}{suffix}"))
-    }
-}
-
-impl Look {
-    /// The packages whose change cargo can't have noticed, if it took for new what it already had.
-    fn unnoticed(
-        &self,
-        local: &[LocalPackage],
-        compiled: &BTreeSet<PathBuf>,
-        artifact: &Seen,
-        manifest: &CrateManifest,
-    ) -> Vec<LocalPackage> {
-        let known = self.record.as_ref().filter(|record| {
-            record.conditions == self.conditions && record.artifact.hash == artifact.hash
-        });
-        let own = |package: &&LocalPackage| package.folder == manifest.folder;
-        let Some(known) = known else {
-            // Nobody knows what this library was made from: an earlier record is lost, or another
-            // package or toolchain wrote a file of the same name in between. What it depends on has
-            // fingerprints of its own.
-            return local.iter().filter(own).cloned().collect();
-        };
-        if self.inputs.has_content_of(&known.inputs) {
-            return Vec::new();
-        }
-        let has_changed = |path: &&PathBuf| {
-            // The hash of a file that could not be vouched for then is like no other.
-            matches!((known.inputs.hash(path), self.inputs.hash(path)), (Some(then), Some(now)) if then != now)
-        };
-        let mut packages: Vec<LocalPackage> = local.iter().filter(own).cloned().collect();
-        for path in compiled.iter().filter(has_changed) {
-            // A file beside every package may be any package's.
-            let inner = local
-                .iter()
-                .filter(|package| path.starts_with(&package.folder))
-                .max_by_key(|package| package.folder.components().count());
-            match inner {
-                Some(inner) => packages.push(inner.clone()),
-                None => packages.extend(local.iter().cloned()),
-            }
-        }
-        packages.sort_by(|left, right| left.id.cmp(&right.id));
-        packages.dedup();
-        packages
     }
 }
 

@@ -17,7 +17,8 @@ mod command;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use cargo_metadata::diagnostic::Diagnostic as Message;
 use fs_err as fs;
@@ -33,7 +34,7 @@ use super::manifest::CrateManifest;
 use super::process::{Bounds, Group};
 use crate::fingerprint::Fingerprint;
 
-/// What is made lies here until it is whole.
+/// What is made lies in a folder of this name, with a number, until it is whole.
 const UNFINISHED: &str = "unfinished";
 
 /// Beginnings of variables that cargo and rustup set for the compiler without saying so. A crate
@@ -176,6 +177,15 @@ impl Recipe {
         let is_ours = path.starts_with(&manifest.folder)
             && (self.own.contains(path) || path.starts_with(manifest.folder.join("src")));
         let is_foreign = |other: &PathBuf| path.starts_with(other);
+        if path.components().any(|part| part == Component::ParentDir) {
+            // What `include_str!("../data")` names may lie anywhere.
+            let places = (path.canonicalize(), manifest.folder.canonicalize());
+            return is_ours
+                && !self.dependencies.contains(path)
+                && !self.reserved.contains(path)
+                && matches!(places, (Ok(file), Ok(folder)) if package_of(&file) == Some(&folder)
+                    && !self.reserved.contains(&file));
+        }
         is_ours
             && !self.dependencies.iter().any(is_foreign)
             && !self.reserved.iter().any(is_foreign)
@@ -201,8 +211,8 @@ pub(super) async fn run(
     folder: &Path,
     bounds: Bounds<'_>,
 ) -> Result<Option<Replayed>, BuildError> {
-    let unfinished = folder.join(UNFINISHED);
-    let Ok(group) = start(recipe, environment, &unfinished) else {
+    let Ok(group) = unfinished(folder).and_then(|folder| start(recipe, environment, &folder))
+    else {
         return Ok(None);
     };
     let mut words = Words::default();
@@ -213,12 +223,26 @@ pub(super) async fn run(
     Ok(words.finished(recipe, environment, folder))
 }
 
-fn start(recipe: &Recipe, environment: &BuildEnvironment, unfinished: &Path) -> io::Result<Group> {
-    // The compiler must not write into a file that is there: somebody may read it.
-    match fs::remove_dir_all(unfinished) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => fs::create_dir_all(unfinished)?,
+/// A new folder to write into. A compiler that a killed host left at work still writes into its own
+/// and must not write into this one; where it wrote is removed.
+fn unfinished(folder: &Path) -> io::Result<PathBuf> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    fs::create_dir_all(folder)?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with(UNFINISHED) {
+            // It may be filled again while it is emptied; the next run tries again.
+            drop(fs::remove_dir_all(entry.path()));
+        }
     }
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let new = folder.join(format!("{UNFINISHED}-{}-{number}", std::process::id()));
+    fs::create_dir(&new)?;
+    Ok(new)
+}
+
+fn start(recipe: &Recipe, environment: &BuildEnvironment, unfinished: &Path) -> io::Result<Group> {
     let command = &recipe.command;
     let variables = command.variables.iter();
     let mut process = tokio::process::Command::new(&command.program);

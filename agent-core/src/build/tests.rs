@@ -1,5 +1,7 @@
 //! Real builds of tiny crates. Every wait is for an event, with a deadline around it.
 
+mod doubt;
+mod edits;
 mod endless;
 
 use super::*;
