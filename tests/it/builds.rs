@@ -27,7 +27,10 @@ impl Counted {
         let log = project.path().join("cargo-starts");
         project.write(
             "cargo",
-            &format!("#!/bin/sh\necho \"$1\" >> {log:?}\nexec cargo \"$@\"\n"),
+            &format!(
+                "#!/bin/sh\necho \"$1\" >> '{}'\nexec cargo \"$@\"\n",
+                log.display()
+            ),
         );
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
         fs_err::set_permissions(project.path().join("cargo"), mode).unwrap();

@@ -40,7 +40,7 @@ pub(super) fn pid(id: u32) -> i32 {
 
 fn kill(pid: i32) {
     // It may have ended by itself.
-    drop(kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL));
+    _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
 }
 
 /// Waits for a process of one of these names below the command, lets it work for a while, and kills

@@ -4,6 +4,19 @@ use std::path::Path;
 
 use super::{Counted, answering};
 
+/// Puts something in the way.
+type Put = fn(&Path);
+
+fn folder(path: &Path) {
+    drop(fs_err::remove_file(path));
+    fs_err::create_dir_all(path.join("in the way")).unwrap();
+}
+
+fn file(path: &Path) {
+    drop(fs_err::remove_dir_all(path));
+    fs_err::write(path, "in the way").unwrap();
+}
+
 /// A folder where a file should be, a file where a folder should be, one after the other at every
 /// place that a build is remembered in: the newest source answers all the same, and once the
 /// obstacle is gone nothing is built again.
@@ -20,23 +33,15 @@ fn a_build_that_can_not_be_remembered_is_not_lost() {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     assert_eq!(call(), "0");
-    let folder = |path: &Path| {
-        drop(fs_err::remove_file(path));
-        fs_err::create_dir_all(path.join("in the way")).unwrap();
-    };
-    let file = |path: &Path| {
-        drop(fs_err::remove_dir_all(path));
-        fs_err::write(path, "in the way").unwrap();
-    };
     let record = builds.join(format!("{package}.json"));
     let history = builds.join(format!("{package}.history.json"));
     let own = builds.join(&package);
-    let obstacles: [(&dyn Fn(&Path), &Path); 5] = [
-        (&folder, &record),
-        (&folder, &history),
-        (&file, &own),
-        (&file, &builds),
-        (&folder, &own.join(library)),
+    let obstacles: [(Put, &Path); 5] = [
+        (folder, &record),
+        (folder, &history),
+        (file, &own),
+        (file, &builds),
+        (folder, &own.join(library)),
     ];
     for (number, (put, place)) in obstacles.into_iter().enumerate() {
         // An edit that the crate's own compiler does, and one that is cargo's.

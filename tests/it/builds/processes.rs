@@ -50,7 +50,7 @@ fn a_persons_own_build_loads_nothing_twice() {
     let build = || {
         let mut cargo = Command::new("cargo");
         cargo
-            .args(["build", "--quiet", "--offline", "--target-dir"])
+            .args(["build", "--quiet", "--locked", "--target-dir"])
             .arg(target().join("trusted"))
             .args(Profile::Dev.arguments())
             .current_dir(counted.path("plugins/shared"));

@@ -6,6 +6,9 @@ use std::time::SystemTime;
 
 use super::{Counted, answer, answering};
 
+/// A program with its arguments.
+type Step = (&'static str, &'static [&'static str]);
+
 fn run(program: &str, arguments: &[&str], folder: &Path) {
     let status = Command::new(program)
         .args(arguments)
@@ -48,7 +51,7 @@ fn contents_count_and_not_times_and_no_file_is_touched() {
     assert_eq!(answer(&mut dev), "zero zero");
 
     let mut expected = ["zero".to_owned(), "zero".to_owned()];
-    let ways: [(&str, &[(&str, &[&str])]); 5] = [
+    let ways: [(&str, &[Step]); 5] = [
         ("copied", &[("cp", &["-p", "old.rs", "lib.rs"])]),
         ("moved", &[("mv", &["old.rs", "lib.rs"])]),
         (
