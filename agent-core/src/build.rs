@@ -15,14 +15,15 @@
 //! 3. **Recall.** Where everything is as it was for an earlier build (`history`) and the store still
 //!    has its library, that library is the answer: an undone edit needs no compiler.
 //! 4. **Replay.** Where nothing has changed but the crate's own sources, the command by which cargo
-//!    had the crate compiled runs alone (`replay`), and makes its library in the state folder.
+//!    had the crate compiled runs alone (`replay`).
 //! 5. **Run.** Otherwise, or if that failed, cargo runs once (`cargo`), in an environment cleaned of
 //!    what an outer cargo left there (`environment`). Its messages become progress and diagnostics
 //!    (`diagnostics`).
 //! 6. **Doubt.** Cargo judges by times. If it takes a library or a dependency for new although
 //!    contents differ from the remembered ones (`doubt`), it is made to forget the packages in
 //!    question and runs again. The author's files are never touched.
-//! 7. **Remember.** What the compiler has read, by its own account, is looked at again. A file
+//! 7. **Keep.** The library is put into the state folder (`place`), whoever made it.
+//! 8. **Remember.** What the compiler has read, by its own account, is looked at again. A file
 //!    that changed while the compiler ran is remembered as it was before, so that the next look
 //!    finds the change.
 //!
@@ -44,6 +45,7 @@ mod known;
 mod lock;
 mod make;
 mod manifest;
+mod place;
 mod process;
 mod queue;
 mod record;

@@ -166,24 +166,8 @@ fn key(conditions: &Conditions, environment: &str, inputs: &Snapshot) -> String 
     hasher.finalize().to_hex().to_string()
 }
 
-/// Puts a stored library where a package's libraries are put; nothing where it is not stored.
-///
-/// It gets a second name rather than being named where it is: the store removes what no path
-/// holds, and a path of its own that is held would keep it for ever.
-pub(super) fn restore(state: &Path, hash: ContentHash, place: &Path) -> io::Result<Option<()>> {
+/// The library that the store has under a hash.
+pub(super) fn stored(state: &Path, hash: ContentHash) -> Option<PathBuf> {
     let stored = state.join("store").join(format!("{hash}.so"));
-    if !stored.is_file() || !stored.with_extension("json").is_file() {
-        return Ok(None);
-    }
-    let folder = place.parent().unwrap_or(place);
-    fs::create_dir_all(folder)?;
-    let unfinished = folder.join(format!("{hash}.{}.tmp", std::process::id()));
-    drop(fs::remove_file(&unfinished));
-    fs::hard_link(&stored, &unfinished)
-        .or_else(|_| fs::copy(&stored, &unfinished).map(drop))
-        .and_then(|()| fs::rename(&unfinished, place))
-        .inspect_err(|_| drop(fs::remove_file(&unfinished)))?;
-    // Renaming one name of a file to another of the same file leaves both.
-    drop(fs::remove_file(&unfinished));
-    Ok(Some(()))
+    (stored.is_file() && stored.with_extension("json").is_file()).then_some(stored)
 }

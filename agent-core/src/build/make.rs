@@ -14,6 +14,7 @@ use super::cargo::{self, Finished, Run};
 use super::doubt::Doubt;
 use super::history::{History, Recalled};
 use super::inputs::{Seen, Snapshot, Sources};
+use super::place;
 use super::process::{Bounds, Stop};
 use super::record::Record;
 use super::replay::{self, Reads, Recipe};
@@ -88,7 +89,7 @@ impl Builder {
             limit: self.options.time_limit,
             stop,
         };
-        let own = self.own_library(manifest);
+        let own = self.place_of(manifest);
         let folder = own.parent().unwrap_or(&own);
         let replayed = replay::run(recipe, &self.environment, folder, bounds).await?;
         let Some(replayed) = replayed else {
@@ -157,7 +158,17 @@ impl Builder {
                 artifact = seen(&finished.library).await?;
             }
         }
-        Ok(self.made(manifest, finished, artifact))
+        let mut made = self.made(manifest, finished, artifact);
+        let (library, place) = (made.library.clone(), self.place_of(manifest));
+        let to = place.clone();
+        // One that can't be put in place is used where it is.
+        let kept = blocking(move || Ok(place::copy(&library, &to)?)).await;
+        if let Ok(Some(kept)) = kept
+            && kept.hash == made.artifact.hash
+        {
+            (made.library, made.artifact) = (place, kept);
+        }
+        Ok(made)
     }
 
     fn made(&self, manifest: &CrateManifest, finished: Finished, artifact: Seen) -> Made {
@@ -247,15 +258,6 @@ impl Builder {
     ) {
         let saved = record.save(&self.record_file(&manifest.package));
         tell(saved, manifest, progress);
-    }
-
-    /// Where a library of a crate is put that cargo has not made.
-    pub(super) fn own_library(&self, manifest: &CrateManifest) -> PathBuf {
-        let name = manifest.library.replace('-', "_");
-        let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-        self.record_file(&manifest.package)
-            .with_extension("")
-            .join(format!("{prefix}{name}{suffix}"))
     }
 }
 

@@ -9,9 +9,9 @@
 //! lock file, configuration, dependencies, environment, compiler. Any doubt, and any failure of the
 //! command, is cargo's to settle: it runs, and its outcome counts.
 //!
-//! What is made lies in a folder of the state, not in cargo's: cargo's view of its target directory
-//! stays what it was, and the next run of cargo compiles the crate anew because of its times, or
-//! is found out to have taken an older library for new.
+//! Cargo's view of its target directory stays what it was: what is made lies in a folder of the
+//! state. The next run of cargo compiles the crate anew because of its times, or is found out to
+//! have taken an older library for new.
 
 mod command;
 

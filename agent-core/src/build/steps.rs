@@ -14,6 +14,7 @@ use super::environment::BuildEnvironment;
 use super::history::{self, History, Recalled};
 use super::inputs::{Seen, Snapshot, Sources};
 use super::make::built;
+use super::place;
 use super::record::{self, Conditions, Record};
 use super::replay::Recipe;
 use super::{BuildError, BuildProgress, BuildWork, Builder, Built, CrateManifest, sdk};
@@ -221,12 +222,14 @@ impl Builder {
         begin: Instant,
     ) -> Option<Built> {
         let hash = recalled.past.library;
-        let place = self.own_library(manifest);
-        let (state, library) = (self.options.state_dir.clone(), place.clone());
+        let library = self.place_of(manifest);
+        let (state, to) = (self.options.state_dir.clone(), library.clone());
         // A library that can't be restored is built.
         let artifact = blocking(move || {
-            history::restore(&state, hash, &library)?;
-            Ok(Seen::look(&library, None, OUTPUT)?)
+            let Some(stored) = history::stored(&state, hash) else {
+                return Ok(None);
+            };
+            Ok(place::link(&stored, &to)?)
         });
         let artifact = artifact.await.ok()??;
         if artifact.hash != hash.to_string() {
@@ -239,7 +242,7 @@ impl Builder {
             recalled.past.variables.keys().cloned(),
             recalled.sources.clone(),
             recalled.inputs.clone(),
-            place,
+            library,
             artifact,
             recalled.past.warnings,
             recipe.and_then(|recipe| recipe.based_on(&recalled.inputs, manifest)),
