@@ -150,6 +150,10 @@ pub(super) struct LocalPackage {
     pub(super) id: String,
     /// Its folder.
     pub(super) folder: PathBuf,
+    /// What its library was compiled to.
+    pub(super) library: PathBuf,
+    /// Whether cargo took that for new.
+    pub(super) fresh: bool,
 }
 
 /// Builds, and writes the lock file only where that is allowed and never without a word.

@@ -62,16 +62,38 @@ impl Doubt<'_> {
     /// The packages of files that have changed without having become younger. The crate itself was
     /// compiled or will be; its build script may not have run.
     fn of_unnoticed_files(&self) -> Vec<LocalPackage> {
-        let Some(known) = &self.look.record else {
-            return Vec::new();
-        };
         let is_own = |package: &LocalPackage| package.folder == self.manifest.folder;
         let has_script = self.manifest.build_script.is_some();
-        self.changed(known)
-            .filter(|path| !is_younger(path, known.inputs.taken))
-            .flat_map(|path| self.owners(path))
+        let since_last = self.look.record.iter().flat_map(|known| {
+            self.changed(known)
+                .filter(|path| !is_younger(path, known.inputs.taken))
+                .flat_map(|path| self.owners(path))
+        });
+        since_last
+            .chain(self.of_files_after_their_libraries())
             .filter(|package| has_script || !is_own(package))
             .collect()
+    }
+
+    /// The dependencies of which a file has become what it is after they were compiled, with a time
+    /// from before. Nothing may be remembered of that: another plugin may have had them compiled.
+    fn of_files_after_their_libraries(&self) -> impl Iterator<Item = LocalPackage> {
+        let fresh = self.local.iter().filter(|package| package.fresh);
+        let is_late = |package: &&LocalPackage| {
+            let Ok(library) = fs::metadata(&package.library) else {
+                return false;
+            };
+            let compiled = (library.mtime(), library.mtime_nsec());
+            let mut files = self.compiled.iter();
+            files.any(|path| {
+                path.starts_with(&package.folder)
+                    && fs::metadata(path).is_ok_and(|file| {
+                        (file.mtime(), file.mtime_nsec()) <= compiled
+                            && (file.ctime(), file.ctime_nsec()) > compiled
+                    })
+            })
+        };
+        fresh.filter(is_late).cloned()
     }
 
     /// Files that compilers and build scripts read and that are not what they were.

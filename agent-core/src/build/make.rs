@@ -173,6 +173,8 @@ impl Builder {
 
     fn made(&self, manifest: &CrateManifest, finished: Finished, artifact: Seen) -> Made {
         let compiled = compiled(&finished, &manifest.folder);
+        let others = finished.local.into_iter();
+        let others = others.filter(|package| package.folder != manifest.folder);
         let followed = finished
             .leaf
             .and_then(|command| Some((Reads::of_command(&command)?, command)));
@@ -190,6 +192,7 @@ impl Builder {
             made.recipe = Recipe::new(
                 command,
                 &reads,
+                others.map(|package| package.library),
                 &made.compiled,
                 &fixed,
                 manifest,

@@ -71,6 +71,9 @@ pub(super) struct Recipe {
     command: LeafCommand,
     /// The compiler's program: an update replaces it.
     compiler: Fingerprint,
+    /// What the crates it depends on were compiled to. Another plugin may have had one compiled
+    /// from another content.
+    libraries: BTreeMap<PathBuf, Fingerprint>,
     /// A hash of the variables by which programs and libraries are found.
     search_paths: String,
     /// Files that the crate's compiler reads.
@@ -89,6 +92,7 @@ impl Recipe {
     pub(super) fn new(
         command: LeafCommand,
         reads: &Reads,
+        libraries: impl IntoIterator<Item = PathBuf>,
         compiled: &BTreeSet<PathBuf>,
         fixed: &Sources,
         manifest: &CrateManifest,
@@ -125,7 +129,13 @@ impl Recipe {
                 .filter(|file| **file != manifest.source)
                 .cloned(),
         );
+        let libraries = libraries.into_iter().chain(command.externs());
+        let libraries = libraries.map(|library| {
+            let fingerprint = fingerprint_of(&library)?;
+            Some((library, fingerprint))
+        });
         Some(Self {
+            libraries: libraries.collect::<Option<_>>()?,
             compiler: environment.fingerprint_of(&command.program)?,
             search_paths: environment.search_paths(),
             own: reads.files.clone(),
@@ -160,6 +170,10 @@ impl Recipe {
         manifest.build_script.is_none()
             && self.search_paths == environment.search_paths()
             && environment.fingerprint_of(&self.command.program) == Some(self.compiler)
+            && self
+                .libraries
+                .iter()
+                .all(|(library, then)| fingerprint_of(library).as_ref() == Some(then))
             && self.rest_of(inputs, manifest).as_ref() == Some(&self.rest)
     }
 
@@ -192,6 +206,10 @@ impl Recipe {
             // A folder with a manifest of its own is another package.
             && package_of(path) == Some(&manifest.folder)
     }
+}
+
+fn fingerprint_of(file: &Path) -> Option<Fingerprint> {
+    Some(Fingerprint::of(&fs::metadata(file).ok()?))
 }
 
 /// What a repeated command has made.

@@ -96,13 +96,17 @@ fn is_same_file(left: &Path, right: &Path) -> bool {
         || matches!((left.canonicalize(), right.canonicalize()), (Ok(left), Ok(right)) if left == right)
 }
 
-/// Registries and repositories have names of their own; a folder is a path.
+/// Registries and repositories have names of their own; a folder is a path. Build scripts are part
+/// of the package.
 fn local_package(artifact: &Artifact) -> Option<LocalPackage> {
     let id = &artifact.package_id.repr;
-    let folder = artifact.manifest_path.as_std_path().parent()?;
-    id.starts_with("path+").then(|| LocalPackage {
+    let is_library = !artifact.target.kind.contains(&TargetKind::CustomBuild);
+    (id.starts_with("path+") && is_library).then_some(())?;
+    Some(LocalPackage {
         id: id.clone(),
-        folder: folder.to_path_buf(),
+        folder: artifact.manifest_path.as_std_path().parent()?.to_path_buf(),
+        library: artifact.filenames.first()?.into(),
+        fresh: artifact.fresh,
     })
 }
 

@@ -72,6 +72,16 @@ impl LeafCommand {
         Some(Path::new(self.only("--out-dir")?).join(file))
     }
 
+    /// The libraries that it names.
+    pub(super) fn externs(&self) -> Vec<PathBuf> {
+        let pairs = self.arguments.windows(2);
+        let named = pairs.filter_map(|pair| match pair {
+            [option, value] if option == "--extern" => value.split_once('='),
+            _ => None,
+        });
+        named.map(|(_, file)| PathBuf::from(file)).collect()
+    }
+
     /// The arguments with another folder for what is made.
     pub(super) fn arguments_into(&self, folder: &Path) -> Vec<std::ffi::OsString> {
         let mut arguments = Vec::new();
@@ -135,7 +145,7 @@ mod tests {
     const COMMAND: &str = "CARGO=/c CARGO_MANIFEST_DIR='/p/a b' CARGO_PKG_AUTHORS='' \
         CARGO_PKG_DESCRIPTION='it'\\''s\ntwo' /r/rustc --crate-name a_b --edition=2024 src/lib.rs \
         --error-format=json --crate-type cdylib --emit=dep-info,link -C metadata=1 --out-dir /t/deps \
-        -C incremental=/t/i --cfg 'feature=\"x\"'";
+        -C incremental=/t/i --extern 'noprelude:x=/t/libx=.rlib' --extern proc_macro --cfg 'feature=\"x\"'";
 
     fn read(text: &str) -> Option<LeafCommand> {
         LeafCommand::of(shlex::split(text).unwrap(), &manifest())
@@ -149,6 +159,7 @@ mod tests {
         assert_eq!(command.variable("CARGO_PKG_AUTHORS"), Some(""));
         assert_eq!(command.variable("CARGO_PKG_DESCRIPTION"), Some("it's\ntwo"));
         assert_eq!(command.dep_info(), Some(PathBuf::from("/t/deps/a_b.d")));
+        assert_eq!(command.externs(), [PathBuf::from("/t/libx=.rlib")]);
         let arguments = command.arguments_into(Path::new("/o"));
         assert_eq!(arguments.len(), command.arguments.len());
         assert!(arguments.windows(2).any(|pair| pair == ["--out-dir", "/o"]));

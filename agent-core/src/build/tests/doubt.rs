@@ -133,3 +133,32 @@ async fn files_of_the_future_are_built_and_stay_so() {
         assert!(time(&manifest.source) > SystemTime::now());
     }
 }
+
+#[tokio::test]
+async fn what_another_plugin_had_compiled_of_a_dependency_is_not_taken_for_the_present_one() {
+    for with_old_time in [false, true] {
+        let (workshop, one) = with_dependency();
+        let text = fs::read_to_string(one.file()).unwrap();
+        let source = fs::read_to_string(&one.source).unwrap();
+        workshop.write("two/Cargo.toml", &text.replace("tiny", "second"));
+        workshop.write("two/src/lib.rs", &source);
+        let two = CrateManifest::read(&workshop.path("two")).unwrap();
+        let dep = workshop.path("../outside/dep/src/lib.rs");
+        let word = |answer: &str| format!("pub const ANSWER: &str = \"{answer}\";");
+        // Files as young as these are not sure at first.
+        for _ in 0..2 {
+            assert_eq!(workshop.answer(&one).await.1, ["answer-one"]);
+        }
+        fs::write(&dep, word("answer-two")).unwrap();
+        assert_eq!(workshop.answer(&two).await, (true, vec!["answer-two"]));
+        // The first plugin never saw the second content, and is edited when the first is back.
+        if with_old_time {
+            restore(&dep, &word("answer-one"));
+        } else {
+            fs::write(&dep, word("answer-one")).unwrap();
+        }
+        fs::write(&one.source, format!("{source}pub fn f() {{}}\n")).unwrap();
+        assert_eq!(workshop.answer(&one).await, (true, vec!["answer-one"]));
+        assert_eq!(workshop.answer(&two).await, (true, vec!["answer-one"]));
+    }
+}

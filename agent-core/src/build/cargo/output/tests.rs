@@ -74,18 +74,22 @@ fn the_library_is_the_one_that_cargo_names_for_the_package() {
 fn packages_of_folders_are_told_from_those_of_registries() {
     let manifest = manifest();
     let of = |id: &str, folder: &str| {
-        artifact(&format!("{folder}/Cargo.toml"), "lib", &[]).replace("\"x\"", &format!("{id:?}"))
+        artifact(&format!("{folder}/Cargo.toml"), "lib", &["/t/lib.rlib"])
+            .replace("\"x\"", &format!("{id:?}"))
     };
     let lines = [
         of("registry+https://x#serde@1.0.0", "/r/serde"),
         of("path+file:///p/b#0.1.0", "/p/b"),
         of("path+file:///p/b#0.1.0", "/p/b"),
+        of("path+file:///p/c#0.1.0", "/p/c").replace("[\"lib\"]", "[\"custom-build\"]"),
         artifact("/p/a/Cargo.toml", "cdylib", &["/t/liba.so"]),
     ];
     let finished = output(&manifest, &lines).finished("a").unwrap();
     let expected = LocalPackage {
         id: "path+file:///p/b#0.1.0".to_owned(),
         folder: PathBuf::from("/p/b"),
+        library: PathBuf::from("/t/lib.rlib"),
+        fresh: true,
     };
     assert_eq!(finished.local, [expected]);
 }
