@@ -189,15 +189,16 @@ impl Builder {
         };
         if let Some((reads, command)) = followed {
             let fixed = Sources::of(manifest, self.environment.cargo_home().as_deref());
-            made.recipe = Recipe::new(
+            let recipe = Recipe::new(
                 command,
                 &reads,
-                others.map(|package| package.library),
                 &made.compiled,
                 &fixed,
                 manifest,
                 &self.environment,
             );
+            let others = others.map(|package| package.library);
+            made.recipe = recipe.and_then(|recipe| recipe.linking(others));
             made.variables = reads.variables;
         }
         made

@@ -92,7 +92,6 @@ impl Recipe {
     pub(super) fn new(
         command: LeafCommand,
         reads: &Reads,
-        libraries: impl IntoIterator<Item = PathBuf>,
         compiled: &BTreeSet<PathBuf>,
         fixed: &Sources,
         manifest: &CrateManifest,
@@ -129,13 +128,8 @@ impl Recipe {
                 .filter(|file| **file != manifest.source)
                 .cloned(),
         );
-        let libraries = libraries.into_iter().chain(command.externs());
-        let libraries = libraries.map(|library| {
-            let fingerprint = fingerprint_of(&library)?;
-            Some((library, fingerprint))
-        });
         Some(Self {
-            libraries: libraries.collect::<Option<_>>()?,
+            libraries: BTreeMap::new(),
             compiler: environment.fingerprint_of(&command.program)?,
             search_paths: environment.search_paths(),
             own: reads.files.clone(),
@@ -144,6 +138,15 @@ impl Recipe {
             rest: String::new(),
             command,
         })
+    }
+
+    /// The recipe as it links: with the libraries that the command names, and with these.
+    pub(super) fn linking(mut self, libraries: impl IntoIterator<Item = PathBuf>) -> Option<Self> {
+        for library in self.command.externs().into_iter().chain(libraries) {
+            let fingerprint = fingerprint_of(&library)?;
+            self.libraries.insert(library, fingerprint);
+        }
+        Some(self)
     }
 
     /// The recipe once these are the inputs of what was made; none where they are not sure.

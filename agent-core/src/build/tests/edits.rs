@@ -146,9 +146,8 @@ async fn an_edit_of_a_dependency_or_of_what_both_read_is_cargos() {
                   #[no_mangle]\npub static ANSWER: &str = dep::ANSWER;\n";
     workshop.write("tiny/src/lib.rs", source);
     // Files as young as these are not sure at first.
-    for _ in 0..2 {
-        assert_eq!(counted.build(&manifest).await.0, BuildWork::Cargo);
-    }
+    assert_eq!(counted.build(&manifest).await.0, BuildWork::Cargo);
+    counted.build(&manifest).await;
     workshop.write("tiny/src/lib.rs", &format!("{source}pub fn f() {{}}"));
     assert_eq!(
         counted.build(&manifest).await,
@@ -308,4 +307,37 @@ async fn only_so_many_builds_are_remembered() {
     assert_eq!(history()["sources"].as_array().unwrap().len(), 1);
     workshop.write("tiny/src/lib.rs", &answering("answer-one"));
     assert_eq!(counted.build(&manifest).await.0, BuildWork::Compiled);
+}
+
+/// An rlib beside the cdylib would make cargo leave link-time optimisation out.
+#[tokio::test]
+async fn only_the_cdylib_is_made_whatever_the_manifest_names() {
+    for profile in [Profile::Dev, Profile::Release] {
+        let workshop = Workshop::with(|options| options.profile = profile, &BTreeMap::new());
+        let manifest = workshop.add_crate("tiny", "tiny", "answer-one");
+        let text = fs::read_to_string(manifest.file()).unwrap();
+        assert!(text.contains("\"rlib\""));
+        for answer in ["answer-one", "answer-two"] {
+            workshop.write("tiny/src/lib.rs", &answering(answer));
+            assert_eq!(workshop.answer(&manifest).await, (true, vec![answer]));
+        }
+        let mut folders = vec![workshop.folder.path().to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let entry = entry.unwrap();
+                if entry.file_type().unwrap().is_dir() {
+                    folders.push(entry.path());
+                }
+                let path = entry.path();
+                assert_ne!(
+                    path.extension(),
+                    Some("rlib".as_ref()),
+                    "{}",
+                    path.display()
+                );
+            }
+        }
+        // Every kind of build is remembered under its profile.
+        assert!(!workshop.answer(&manifest).await.0);
+    }
 }
