@@ -12,31 +12,44 @@
 //! 2. **Turn.** Otherwise the request waits for its turn (`queue`); an older request for the
 //!    same crate is ended. Then it waits for other processes (`lock`), and looks again: one of
 //!    them may have built just this.
-//! 3. **Run.** Cargo runs once (`cargo`), in an environment cleaned of what an outer cargo left
-//!    there (`environment`). Its messages become progress and diagnostics (`diagnostics`).
-//! 4. **Doubt.** Cargo judges by times. If it takes the library for new although contents differ
-//!    from the remembered ones, the changed files get the present time and cargo runs again.
-//! 5. **Remember.** What the compiler has read, by its own account, is looked at again. A file
+//! 3. **Recall.** Where everything is as it was for an earlier build (`history`) and the store still
+//!    has its library, that library is the answer: an undone edit needs no compiler.
+//! 4. **Replay.** Where nothing has changed but the crate's own sources, the command by which cargo
+//!    had the crate compiled runs alone (`replay`).
+//! 5. **Run.** Otherwise, or if that failed, cargo runs once (`cargo`), in an environment cleaned of
+//!    what an outer cargo left there (`environment`). Its messages become progress and diagnostics
+//!    (`diagnostics`).
+//! 6. **Doubt.** Cargo judges by times. If it takes a library or a dependency for new although
+//!    contents differ from the remembered ones (`doubt`), it is made to forget the packages in
+//!    question and runs again. The author's files are never touched.
+//! 7. **Keep.** The library is put into the state folder (`place`), whoever made it.
+//! 8. **Remember.** What the compiler has read, by its own account, is looked at again. A file
 //!    that changed while the compiler ran is remembered as it was before, so that the next look
 //!    finds the change.
 //!
 //! A failed, cancelled or superseded build changes nothing that is remembered.
 //!
 //! Who may block: looking at files runs on tokio's blocking threads, everything else is awaited.
-//! Dropping the future of [`Builder::ensure`] ends cargo with all it has started and hands the turn
-//! on. A host that ends in another way leaves cargo running to its end.
+//! Dropping the future of [`Builder::ensure`] ends the compiler with all it has started and hands the
+//! turn on. A host that ends in another way leaves cargo running to its end.
 
 mod cargo;
 mod dep_info;
 mod diagnostics;
+mod doubt;
 mod environment;
 mod error;
+mod history;
 mod inputs;
 mod known;
 mod lock;
+mod make;
 mod manifest;
+mod place;
+mod process;
 mod queue;
 mod record;
+mod replay;
 pub mod sdk;
 mod steps;
 pub mod template;
@@ -54,16 +67,19 @@ pub use self::diagnostics::{Diagnostic, Level, Span, Suggestion};
 pub use self::error::BuildError;
 pub use self::manifest::{CrateManifest, ManifestError};
 
-use self::cargo::Stop;
 use self::environment::BuildEnvironment;
+use self::history::History;
 use self::lock::BuildLock;
+use self::make::Request;
+use self::process::Stop;
 use self::queue::Queue;
 use crate::fingerprint::Fingerprint;
 use crate::limits::BUILD_TIME;
 
 /// Hears how a build goes on. Every method may be left out.
 pub trait BuildProgress: Send + Sync {
-    /// Cargo is about to run for a package whose inputs have this hash; said once for each build.
+    /// A compiler is about to run for a package whose inputs have this hash; said once for each
+    /// build.
     fn started(&self, package: &str, inputs_hash: &str) {
         _ = (package, inputs_hash);
     }
@@ -116,17 +132,31 @@ impl BuilderOptions {
     }
 }
 
+/// What a request had to do for its library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildWork {
+    /// Nothing: everything was as it was.
+    Nothing,
+    /// The library of an earlier build of the same inputs was put back.
+    Restored,
+    /// The crate alone was compiled.
+    Compiled,
+    /// Cargo ran.
+    Cargo,
+}
+
 /// A library that corresponds to its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
-    /// The library file. Cargo replaces it at the next build of the crate.
+    /// The library file. The next build of the crate replaces it.
     pub library: PathBuf,
     /// The hash of the library's bytes (BLAKE3, hexadecimal).
     pub library_hash: String,
     /// The package.
     pub package: String,
-    /// Whether cargo ran, or nothing had changed.
-    pub ran_cargo: bool,
+    /// What had to be done for it.
+    pub work: BuildWork,
     /// How long it took.
     pub duration: Duration,
     /// Warnings about the package.
@@ -143,10 +173,13 @@ pub struct Builder {
     options: BuilderOptions,
     environment: BuildEnvironment,
     queue: Queue,
-    /// What `rustc -vV` says, by the toolchain file in effect with its fingerprint; a tokio mutex,
-    /// because rustc is awaited while it is held, so that it is asked only once.
-    toolchains: tokio::sync::Mutex<HashMap<Option<(PathBuf, Fingerprint)>, String>>,
+    /// What `rustc -vV` says; a tokio mutex, because rustc is awaited while it is held, so that it
+    /// is asked only once.
+    toolchains: tokio::sync::Mutex<HashMap<ToolchainChoice, String>>,
 }
+
+/// What decides on the toolchain: the toolchain file in effect, and rustup's settings.
+type ToolchainChoice = (Option<(PathBuf, Fingerprint)>, Option<Fingerprint>);
 
 impl Builder {
     /// A builder with the present environment of this process.
@@ -228,15 +261,33 @@ impl Builder {
         if let Some(built) = self.unchanged(&look, manifest, progress, begin) {
             return Ok(built);
         }
-        self.build(manifest, look, progress, stop, begin).await
+        let (look, recalled) = self.recall(look, manifest).await?;
+        if let Some(recalled) = &recalled
+            && let Some(built) = self
+                .restored(&look, recalled, manifest, progress, begin)
+                .await
+        {
+            return Ok(built);
+        }
+        let request = Request {
+            manifest,
+            progress,
+            stop,
+            begin,
+        };
+        // On the heap, so that who only asks is not made large by what a build needs.
+        Box::pin(self.build(request, look, recalled)).await
     }
 
     /// Forgets what is remembered of a package, so that the next request builds it anew.
     pub fn forget(&self, package: &str) -> std::io::Result<()> {
-        match fs::remove_file(self.record_file(package)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+        for file in [self.record_file(package), self.history_file(package)] {
+            match fs::remove_file(file) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
+        Ok(())
     }
 
     async fn lock(&self, progress: &dyn BuildProgress) -> Result<BuildLock, BuildError> {
@@ -252,6 +303,10 @@ impl Builder {
 
     fn record_file(&self, package: &str) -> PathBuf {
         record::Record::file(&self.options.state_dir, package, self.options.profile)
+    }
+
+    fn history_file(&self, package: &str) -> PathBuf {
+        History::file(&self.options.state_dir, package, self.options.profile)
     }
 }
 

@@ -75,6 +75,9 @@ pub const BUILD_LOCK_POLL: Duration = Duration::from_millis(50);
 /// Files of one folder that count as inputs of a build; a larger folder is no source folder.
 pub const BUILD_TREE_FILES: usize = 20_000;
 
+/// Builds of one package to whose libraries an undone edit can return.
+pub const BUILD_HISTORY: usize = 32;
+
 /// Longest name of a crate, a tool or a server, in bytes: what every provider accepts as a name.
 pub const NAME_LENGTH: usize = 64;
 

@@ -1,26 +1,27 @@
 //! One run of cargo for one crate.
 //!
-//! Owns what a run is told and what it brings. Does not own the process (`process`), the meaning of
-//! what it says (`output`), nor the decision to run.
+//! Owns what a run is told and what it brings. Does not own the process ([`super::process`]), the
+//! meaning of what it says (`output`, `verbose`), nor the decision to run.
 //!
-//! Cargo is started in a process group of its own: rustc, linkers and build scripts belong to it,
-//! and end with it when the run is given up, be it by a call of its caller, by the time limit or
-//! because nobody waits for it any longer.
+//! A crate is built as a cdylib alone, whatever other kinds its manifest names: nobody here uses an
+//! rlib, and cargo leaves link-time optimisation out in silence where there is to be one.
 
 mod output;
-mod process;
+mod verbose;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
+use tokio::process::Command;
 
 use self::output::Output;
-use self::process::Group;
 use super::BuildProgress;
 use super::environment::BuildEnvironment;
 use super::error::BuildError;
 use super::manifest::CrateManifest;
+use super::process::{Bounds, Group, Stop};
+use super::replay::LeafCommand;
 
 /// Packages that are linked into every plugin and much smaller with a little optimisation. They are
 /// compiled once; every edit links them, and linking is half of what an edit takes.
@@ -64,7 +65,15 @@ impl Profile {
                 "overflow-checks=true",
                 "panic=\"unwind\"",
             ],
-            Self::Release => &["overflow-checks=true", "panic=\"unwind\""],
+            // Handed on once and loaded often: smaller by a quarter, for half a minute of linking.
+            // Names of functions stay, so that a panic's backtrace can be read.
+            Self::Release => &[
+                "lto=\"fat\"",
+                "codegen-units=1",
+                "strip=\"debuginfo\"",
+                "overflow-checks=true",
+                "panic=\"unwind\"",
+            ],
         };
         let name = self.as_str();
         let setting = |setting: String| format!("--config=profile.{name}.{setting}");
@@ -103,24 +112,19 @@ pub(super) struct Run<'a> {
     pub(super) inputs_hash: &'a str,
 }
 
-/// Who may end a run.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Stop<'a> {
-    /// The caller.
-    pub(super) cancel: &'a CancellationToken,
-    /// A newer request.
-    pub(super) superseded: &'a CancellationToken,
-}
-
-impl Stop<'_> {
-    /// Ends when someone wants the run to end, and says who.
-    pub(super) async fn wanted(self, package: &str) -> BuildError {
-        let package = package.to_owned();
-        tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => BuildError::Cancelled { package },
-            () = self.superseded.cancelled() => BuildError::Superseded { package },
+impl<'a> Run<'a> {
+    fn bounds(&self, stop: Stop<'a>) -> Bounds<'a> {
+        Bounds {
+            package: &self.manifest.package,
+            limit: self.limit,
+            stop,
         }
+    }
+
+    /// Whether the compiler's own command is of use: later edits are compiled by it alone. A build
+    /// script has its say in every build, and libraries that are handed on are worth cargo's.
+    fn follows_leaf(&self) -> bool {
+        self.profile == Profile::Dev && self.manifest.build_script.is_none()
     }
 }
 
@@ -131,10 +135,25 @@ pub(super) struct Finished {
     pub(super) library: PathBuf,
     /// Whether cargo took the library for new already and compiled nothing.
     pub(super) fresh: bool,
-    /// The root file of the library.
-    pub(super) source: PathBuf,
     /// Warnings about the package.
     pub(super) warnings: usize,
+    /// The packages of the build whose sources lie in folders of this machine's people.
+    pub(super) local: Vec<LocalPackage>,
+    /// How cargo had the crate compiled, if it did and its words could be read.
+    pub(super) leaf: Option<LeafCommand>,
+}
+
+/// A package that cargo compiles from a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LocalPackage {
+    /// What cargo calls it.
+    pub(super) id: String,
+    /// Its folder.
+    pub(super) folder: PathBuf,
+    /// What its library was compiled to.
+    pub(super) library: PathBuf,
+    /// Whether cargo took that for new.
+    pub(super) fresh: bool,
 }
 
 /// Builds, and writes the lock file only where that is allowed and never without a word.
@@ -187,6 +206,87 @@ pub(super) async fn build(
     }
 }
 
+/// Makes cargo forget what it has compiled of these packages, so that it compiles them again.
+pub(super) async fn forget(
+    run: &Run<'_>,
+    packages: &[LocalPackage],
+    stop: Stop<'_>,
+) -> Result<(), BuildError> {
+    let mut arguments: Vec<OsString> = vec!["clean".into()];
+    for package in packages {
+        arguments.extend(["--package".into(), OsString::from(&package.id)]);
+    }
+    arguments.extend(place(run));
+    let mut last = Vec::new();
+    let status = start(run, command(run, arguments))?
+        .run(
+            run.bounds(stop),
+            |_| {},
+            |line| output::remember(&mut last, line),
+        )
+        .await?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(output::cargo_failure(&run.manifest.package, status, last))
+}
+
+fn start(run: &Run<'_>, command: Command) -> Result<Group, BuildError> {
+    Group::start(command).map_err(|source| {
+        let program = run.environment.cargo();
+        if source.kind() == std::io::ErrorKind::NotFound && run.manifest.folder.is_dir() {
+            return BuildError::CargoMissing { program };
+        }
+        BuildError::CargoStart { program, source }
+    })
+}
+
+fn command(run: &Run<'_>, arguments: Vec<OsString>) -> Command {
+    let mut command = Command::new(run.environment.cargo());
+    command
+        .args(arguments)
+        // A crate's own toolchain file and cargo configuration count, as they would for a person
+        // who builds it.
+        .current_dir(&run.manifest.folder)
+        .env_clear()
+        .envs(run.environment.variables())
+        .env("CARGO_TERM_PROGRESS_WHEN", "never");
+    command
+}
+
+/// The arguments that say where what is built, and how.
+fn place(run: &Run<'_>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = vec![
+        "--manifest-path".into(),
+        run.manifest.file().into(),
+        "--target-dir".into(),
+        run.target.into(),
+        "--color=never".into(),
+    ];
+    arguments.extend(run.profile.arguments().into_iter().map(OsString::from));
+    arguments
+}
+
+fn arguments(run: &Run<'_>, locked: bool) -> Vec<OsString> {
+    let format = if run.colour {
+        "json-diagnostic-rendered-ansi"
+    } else {
+        "json"
+    };
+    let mut arguments: Vec<OsString> = vec!["rustc".into(), "--lib".into()];
+    arguments.extend(["--crate-type", "cdylib", "--message-format", format].map(OsString::from));
+    arguments.extend(place(run));
+    if locked {
+        arguments.push("--locked".into());
+    }
+    if run.follows_leaf() {
+        // The only way in which cargo tells how it has a crate compiled, the environment included.
+        // It changes nothing of what is compiled.
+        arguments.push("-vv".into());
+    }
+    arguments
+}
+
 enum Outcome {
     Finished(Finished),
     LockRefused,
@@ -199,29 +299,22 @@ async fn once(
     stop: Stop<'_>,
 ) -> Result<Outcome, BuildError> {
     let package = &run.manifest.package;
-    let mut output = Output::new(run.manifest);
-    let mut group = Group::start(run, locked)?;
-    let ended = tokio::select! {
-        biased;
-        wanted = stop.wanted(package) => Err(wanted),
-        () = tokio::time::sleep(run.limit) => {
-            Err(BuildError::TimedOut { package: package.clone(), limit: run.limit })
-        }
-        status = output.follow(&mut group.child, progress) => status.map_err(BuildError::Io),
-    };
-    if ended.is_err() {
-        group.kill();
-        // Whoever builds next finds nothing of this run at work.
-        drop(group.child.wait().await);
-    }
-    group.ended();
-    let status = ended?;
+    let mut output = Output::new(run.manifest, run.follows_leaf());
+    let command = command(run, arguments(run, locked));
+    let (messages, mut words) = output.parts(progress);
+    let status = start(run, command)?
+        .run(
+            run.bounds(stop),
+            |line| messages.take(line),
+            |line| words.take(line),
+        )
+        .await?;
     if status.success() {
         return output.finished(package).map(Outcome::Finished);
     }
     if locked
         && output
-            .last
+            .last()
             .iter()
             .any(|line| line.contains("--locked was passed"))
     {
@@ -253,6 +346,9 @@ mod tests {
             Profile::Release.arguments(),
             [
                 "--profile=release",
+                "--config=profile.release.lto=\"fat\"",
+                "--config=profile.release.codegen-units=1",
+                "--config=profile.release.strip=\"debuginfo\"",
                 "--config=profile.release.overflow-checks=true",
                 "--config=profile.release.panic=\"unwind\"",
             ]

@@ -2,7 +2,7 @@
 //!
 //! Owns the reading of dep-info, of cargo's form and of rustc's. Does not own what follows from it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The files that a dep-info file of cargo names: `OUTPUT: FILE FILE …`, spaces in names escaped.
@@ -36,16 +36,34 @@ fn names(text: &str) -> Vec<String> {
     names
 }
 
-/// The variables that rustc's own dep-info says were read at compile time.
-pub(super) fn variables(text: &str) -> BTreeSet<String> {
+/// The variables that rustc's own dep-info says were read at compile time, with their values; none
+/// where a variable was not set.
+pub(super) fn variables(text: &str) -> BTreeMap<String, Option<String>> {
     text.lines()
         .filter_map(|line| line.strip_prefix("# env-dep:"))
-        .map(|rest| {
-            rest.split_once('=')
-                .map_or(rest, |(name, _)| name)
-                .to_owned()
+        .map(|rest| match rest.split_once('=') {
+            Some((name, value)) => (name.to_owned(), Some(unescaped(value))),
+            None => (rest.to_owned(), None),
         })
         .collect()
+}
+
+/// A value without the escapes that keep it on one line.
+fn unescaped(value: &str) -> String {
+    let mut plain = String::with_capacity(value.len());
+    let mut letters = value.chars();
+    while let Some(letter) = letters.next() {
+        plain.push(match letter {
+            '\\' => match letters.next() {
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some(other) => other,
+                None => letter,
+            },
+            _ => letter,
+        });
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -88,9 +106,15 @@ mod tests {
     }
 
     #[test]
-    fn variables_read_at_compile_time_are_named_without_their_values() {
-        let text = "a.d: src/lib.rs\n\nsrc/lib.rs:\n\n# env-dep:UNSET\n# env-dep:SET=a=b\n";
-        let expected = BTreeSet::from(["SET".to_owned(), "UNSET".to_owned()]);
-        assert_eq!(variables(text), expected);
+    fn variables_read_at_compile_time_have_their_values() {
+        let text = "a.d: src/lib.rs\n\nsrc/lib.rs:\n\n# env-dep:UNSET\n# env-dep:SET=a=b\n\
+                    # env-dep:LINES=\\\\one\\ntwo\\r\n";
+        let expected = [
+            ("SET", Some("a=b")),
+            ("UNSET", None),
+            ("LINES", Some("\\one\ntwo\r")),
+        ];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.map(str::to_owned)));
+        assert_eq!(variables(text), BTreeMap::from(expected));
     }
 }

@@ -10,6 +10,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
+use fs_err as fs;
+
+use crate::fingerprint::Fingerprint;
+
 /// The variable that names the cargo to use instead of the one in `PATH`.
 pub(super) const CARGO_VARIABLE: &str = "TOOLSMITH_CARGO";
 
@@ -149,6 +153,45 @@ impl BuildEnvironment {
             }
         }
         hasher.finalize().to_hex().to_string()
+    }
+
+    /// A hash of the variables by which programs and libraries are found.
+    pub(super) fn search_paths(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for name in LIBRARY_PATHS.iter().chain(&["PATH"]) {
+            let value = self.get(name).map_or(&b"-"[..], OsStr::as_encoded_bytes);
+            hasher
+                .update(&(value.len() as u64).to_le_bytes())
+                .update(value);
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// What tells a program's file from a later one, wherever it is found.
+    pub(super) fn fingerprint_of(&self, program: &Path) -> Option<Fingerprint> {
+        let found = if program.components().count() > 1 {
+            program.to_path_buf()
+        } else {
+            std::env::split_paths(self.get("PATH")?)
+                .map(|folder| folder.join(program))
+                .find(|file| file.is_file())?
+        };
+        Some(Fingerprint::of(&fs::metadata(found).ok()?))
+    }
+
+    /// The folder of cargo's configuration.
+    pub(super) fn cargo_home(&self) -> Option<PathBuf> {
+        self.home("CARGO_HOME", ".cargo")
+    }
+
+    /// The file in which rustup keeps the toolchain to use where nothing else names one.
+    pub(super) fn rustup_settings(&self) -> Option<PathBuf> {
+        Some(self.home("RUSTUP_HOME", ".rustup")?.join("settings.toml"))
+    }
+
+    fn home(&self, variable: &str, folder: &str) -> Option<PathBuf> {
+        let named = self.get(variable).map(PathBuf::from);
+        named.or_else(|| Some(Path::new(self.get("HOME")?).join(folder)))
     }
 
     #[cfg(test)]

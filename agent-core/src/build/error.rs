@@ -114,12 +114,10 @@ pub enum BuildError {
         found: Vec<PathBuf>,
     },
     /// Cargo takes what it has for new although it was made from something else.
-    #[error("cargo did not build `{package}` again although `{}` has changed", .changed.display())]
+    #[error("cargo did not build `{package}` again although its sources have changed")]
     NotRebuilt {
         /// The package.
         package: String,
-        /// One of the changed files.
-        changed: PathBuf,
         /// The target directory that holds the old library.
         target: PathBuf,
     },

@@ -20,6 +20,9 @@ use super::sdk;
 use crate::fingerprint::{Fingerprint, now};
 use crate::limits::BUILD_TREE_FILES;
 
+/// Stands for the content of a file that can't be read.
+const UNREADABLE: &str = "unreadable";
+
 /// A file as it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Seen {
@@ -48,17 +51,21 @@ impl Seen {
             return Ok(Some(known.clone()));
         }
         let mut hasher = blake3::Hasher::new();
-        let hash =
-            match fs::File::open(path).and_then(|file| hasher.update_reader(file).map(|_| ())) {
-                Ok(()) => hasher.finalize().to_hex().to_string(),
-                Err(error) if is_absence(&error) => return Ok(None),
-                // Whether the file is needed is the compiler's to say.
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    "unreadable".to_owned()
-                }
-                Err(error) => return Err(error),
-            };
+        let hash = match fs::File::open(path)
+            .and_then(|file| hasher.update_reader(file).map(|_| ()))
+        {
+            Ok(()) => hasher.finalize().to_hex().to_string(),
+            Err(error) if is_absence(&error) => return Ok(None),
+            // Whether the file is needed is the compiler's to say.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => UNREADABLE.to_owned(),
+            Err(error) => return Err(error),
+        };
         Ok(Some(Self { fingerprint, hash }))
+    }
+
+    /// Whether the content is known.
+    fn is_sure(&self) -> bool {
+        !self.hash.is_empty() && self.hash != UNREADABLE
     }
 
     /// Whether the file was so young at `moment` that its fingerprint can't be trusted.
@@ -128,7 +135,13 @@ impl Sources {
 
     /// Adds what the compiler said it has read, and the manifests of the packages it lies in.
     /// What lies in `target` was made by the build itself.
-    pub(super) fn add_compiled(&mut self, compiled: &BTreeSet<PathBuf>, target: &Path) {
+    pub(super) fn add_compiled(
+        &mut self,
+        compiled: &BTreeSet<PathBuf>,
+        target: &Path,
+        manifest: &CrateManifest,
+    ) {
+        let sdk = manifest.sdk.as_deref().and_then(Path::parent);
         let mut packages = BTreeSet::new();
         for path in compiled.iter().filter(|path| !path.starts_with(target)) {
             if path.is_dir() {
@@ -136,14 +149,16 @@ impl Sources {
                 continue;
             }
             self.files.insert(path.clone());
-            let package = path
-                .ancestors()
-                .skip(1)
-                .find(|folder| folder.join("Cargo.toml").is_file());
-            packages.extend(package.map(Path::to_path_buf));
+            packages.extend(package_of(path).map(Path::to_path_buf));
         }
         for package in packages {
-            self.files.insert(package.join("build.rs"));
+            let script = package.join("build.rs");
+            // Unless it says otherwise, a build script depends on the whole package. The SDK's does.
+            let is_sdk = sdk.is_some() && package.parent() == sdk;
+            if !is_sdk && package != manifest.folder && script.is_file() {
+                self.trees.insert(package.clone());
+            }
+            self.files.insert(script);
             let standalone = is_workspace(&package.join("Cargo.toml"));
             self.add_manifests_above(&package, standalone);
         }
@@ -156,6 +171,13 @@ impl Sources {
                 .extend(workspace_above(package).map(|folder| folder.join("Cargo.toml")));
         }
     }
+}
+
+/// The folder of the package that a file lies in.
+pub(super) fn package_of(path: &Path) -> Option<&Path> {
+    path.ancestors()
+        .skip(1)
+        .find(|folder| folder.join("Cargo.toml").is_file())
 }
 
 /// Files in a folder that change how cargo and rustup behave in it and below it.
@@ -230,9 +252,27 @@ impl Snapshot {
                 .any(|seen| seen.hash.is_empty())
     }
 
+    /// Whether the content of every file is known.
+    pub(super) fn is_sure(&self) -> bool {
+        self.files.values().flatten().all(Seen::is_sure)
+    }
+
+    /// The snapshot without some files.
+    pub(super) fn without(&self, is_left_out: impl Fn(&Path) -> bool) -> Self {
+        let files = self.files.iter();
+        let files = files.filter(|(path, _)| !is_left_out(path));
+        Self {
+            files: files
+                .map(|(path, seen)| (path.clone(), seen.clone()))
+                .collect(),
+            ..*self
+        }
+    }
+
     /// Puts in what is not sure to be what the compiler read: `self` was taken after a build that
-    /// began with the snapshot `before`.
-    pub(super) fn doubt_what_changed_since(&mut self, before: &Self, lock: &Path) {
+    /// began with the snapshot `before`. Says whether everything is sure.
+    pub(super) fn doubt_what_changed_since(&mut self, before: &Self, lock: &Path) -> bool {
+        let mut is_sure = true;
         for (path, seen) in &mut self.files {
             // Cargo itself writes the lock file, before it compiles.
             if path == lock {
@@ -245,16 +285,20 @@ impl Snapshot {
                     if old.as_ref().map(|old| &old.hash) != seen.as_ref().map(|new| &new.hash) =>
                 {
                     seen.clone_from(old);
+                    is_sure = false;
                 }
-                Some(_) => {}
+                // The same content as before may have been another in between.
+                Some(old) => is_sure &= old == seen,
                 None => {
                     let doubtful = |seen: &Seen| seen.is_young_at(before.taken);
                     if seen.as_ref().is_some_and(doubtful) {
                         *seen = seen.take().map(Seen::doubted);
+                        is_sure = false;
                     }
                 }
             }
         }
+        is_sure
     }
 
     /// One hash over all names and contents, names below `folder` without it.

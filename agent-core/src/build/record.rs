@@ -3,7 +3,7 @@
 //! Owns the file `STATE/builds/PACKAGE.json`. Does not own the judgement whether a build is
 //! needed beyond "is everything as it was".
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use super::cargo::Profile;
 use super::environment::BuildEnvironment;
 use super::inputs::{Seen, Snapshot, Sources};
+use super::replay::Recipe;
 
 /// The shape of the file; a file of another shape is as good as none.
-const SHAPE: u32 = 1;
+const SHAPE: u32 = 2;
 
 /// What a build was told, apart from files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +53,8 @@ pub(super) struct Record {
     pub(super) artifact: Seen,
     /// Warnings about the crate.
     pub(super) warnings: usize,
+    /// How an edit of the crate's own sources is compiled without cargo.
+    pub(super) recipe: Option<Recipe>,
 }
 
 impl Record {
@@ -59,12 +62,13 @@ impl Record {
     pub(super) fn new(
         conditions: Conditions,
         environment: &BuildEnvironment,
-        variables: BTreeSet<String>,
+        variables: impl IntoIterator<Item = String>,
         sources: Sources,
         inputs: Snapshot,
         library: PathBuf,
         artifact: Seen,
         warnings: usize,
+        recipe: Option<Recipe>,
     ) -> Self {
         let variables = variables
             .into_iter()
@@ -81,6 +85,7 @@ impl Record {
             library,
             artifact,
             warnings,
+            recipe,
         }
     }
 
@@ -112,28 +117,36 @@ impl Record {
 
     /// Writes the record in one step: whoever reads it sees the old one or the new one.
     pub(super) fn save(&self, file: &Path) -> io::Result<()> {
-        let folder = file.parent().unwrap_or(file);
-        fs::create_dir_all(folder)?;
-        let unfinished = file.with_extension(format!("{}.tmp", std::process::id()));
-        let text = serde_json::to_vec(self)?;
-        fs::write(&unfinished, text)
-            .and_then(|()| fs::rename(&unfinished, file))
-            .inspect_err(|_| drop(fs::remove_file(&unfinished)))
+        replace(file, &serde_json::to_vec(self)?)
     }
 
     /// Whether the variables are as they were.
     pub(super) fn has_environment(&self, environment: &BuildEnvironment) -> bool {
-        self.environment == environment.fingerprint()
-            && self
-                .variables
-                .iter()
-                .all(|(name, hash)| hash_of(environment, name) == *hash)
+        self.environment == environment.fingerprint() && are_same(&self.variables, environment)
     }
 
     /// One hash over everything that the library was made from.
     pub(super) fn digest(&self, folder: &Path) -> String {
         digest(&self.conditions, &self.inputs, folder)
     }
+}
+
+/// Replaces a file in one step.
+pub(super) fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(file.parent().unwrap_or(file))?;
+    let unfinished = file.with_extension(format!("{}.tmp", std::process::id()));
+    fs::write(&unfinished, content)
+        .and_then(|()| fs::rename(&unfinished, file))
+        .inspect_err(|_| drop(fs::remove_file(&unfinished)))
+}
+
+/// Whether variables have the values of these hashes.
+pub(super) fn are_same(
+    variables: &BTreeMap<String, Option<String>>,
+    environment: &BuildEnvironment,
+) -> bool {
+    let mut variables = variables.iter();
+    variables.all(|(name, hash)| hash_of(environment, name) == *hash)
 }
 
 /// One hash over everything that a library is made from.

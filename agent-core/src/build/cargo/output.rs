@@ -2,46 +2,71 @@
 //!
 //! Owns the meaning of cargo's output. Does not own the process that it comes from.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use cargo_metadata::{Artifact, Message, TargetKind};
-use tokio::process::Child;
 
-use super::process::each_line;
-use super::{Finished, Run};
+use super::verbose::Details;
+use super::{Finished, LocalPackage, Run};
 use crate::build::BuildProgress;
 use crate::build::diagnostics::{Diagnostic, Level};
 use crate::build::error::BuildError;
 use crate::build::manifest::CrateManifest;
-use crate::limits::{BUILD_OUTPUT_GRACE, BUILD_OUTPUT_LINES};
+use crate::limits::BUILD_OUTPUT_LINES;
 
 /// What a run has said.
 pub(super) struct Output<'a> {
-    manifest: &'a CrateManifest,
-    artifacts: Vec<Artifact>,
-    diagnostics: Vec<Diagnostic>,
-    warnings: usize,
-    pub(super) last: Vec<String>,
+    messages: Messages<'a>,
+    details: Option<Details<'a>>,
+    last: Vec<String>,
 }
 
-/// The part of it that comes as messages.
-struct Messages<'a> {
+/// What comes as messages.
+pub(super) struct Messages<'a> {
     manifest: &'a CrateManifest,
-    artifacts: &'a mut Vec<Artifact>,
-    diagnostics: &'a mut Vec<Diagnostic>,
-    warnings: &'a mut usize,
+    artifacts: Vec<Artifact>,
+    local: Vec<LocalPackage>,
+    diagnostics: Vec<Diagnostic>,
+    warnings: usize,
+}
+
+/// What comes as lines for people.
+pub(super) struct Words<'o, 'a> {
+    progress: &'o dyn BuildProgress,
+    details: Option<&'o mut Details<'a>>,
+    last: &'o mut Vec<String>,
+}
+
+impl Words<'_, '_> {
+    /// Takes in a line of cargo's standard error.
+    pub(super) fn take(&mut self, line: &str) {
+        let line = match &mut self.details {
+            Some(details) => details.take(line),
+            None => Some(Cow::Borrowed(line)),
+        };
+        let Some(line) = line else { return };
+        if let Some(name) = compiled_crate(&line) {
+            self.progress.compiling(name);
+        }
+        self.progress.line(&line);
+        remember(self.last, &line);
+    }
 }
 
 impl Messages<'_> {
     /// Takes in a line of cargo's standard output, which build tools may write to as well.
-    fn take(&mut self, line: &str) {
+    pub(super) fn take(&mut self, line: &str) {
         if !line.starts_with('{') {
             return;
         }
         match serde_json::from_str(line) {
-            Ok(Message::CompilerArtifact(artifact)) if self.is_ours(&artifact) => {
-                self.artifacts.push(artifact);
+            Ok(Message::CompilerArtifact(artifact)) => {
+                self.local.extend(local_package(&artifact));
+                if self.is_ours(&artifact) {
+                    self.artifacts.push(artifact);
+                }
             }
             Ok(Message::CompilerMessage(message)) => {
                 let ours = message.target.src_path.as_std_path() == self.manifest.source;
@@ -50,7 +75,7 @@ impl Messages<'_> {
                         self.diagnostics.push(diagnostic);
                     }
                     Some(diagnostic) if diagnostic.level == Level::Warning && ours => {
-                        *self.warnings += 1;
+                        self.warnings += 1;
                     }
                     _ => {}
                 }
@@ -71,67 +96,61 @@ fn is_same_file(left: &Path, right: &Path) -> bool {
         || matches!((left.canonicalize(), right.canonicalize()), (Ok(left), Ok(right)) if left == right)
 }
 
+/// Registries and repositories have names of their own; a folder is a path. Build scripts are part
+/// of the package.
+fn local_package(artifact: &Artifact) -> Option<LocalPackage> {
+    let id = &artifact.package_id.repr;
+    let is_library = !artifact.target.kind.contains(&TargetKind::CustomBuild);
+    (id.starts_with("path+") && is_library).then_some(())?;
+    Some(LocalPackage {
+        id: id.clone(),
+        folder: artifact.manifest_path.as_std_path().parent()?.to_path_buf(),
+        library: artifact.filenames.first()?.into(),
+        fresh: artifact.fresh,
+    })
+}
+
 impl<'a> Output<'a> {
-    pub(super) fn new(manifest: &'a CrateManifest) -> Self {
+    /// Of a run that tells how the crate is compiled, or does not.
+    pub(super) fn new(manifest: &'a CrateManifest, follows_leaf: bool) -> Self {
         Self {
-            manifest,
-            artifacts: Vec::new(),
-            diagnostics: Vec::new(),
-            warnings: 0,
+            messages: Messages {
+                manifest,
+                artifacts: Vec::new(),
+                local: Vec::new(),
+                diagnostics: Vec::new(),
+                warnings: 0,
+            },
+            details: follows_leaf.then(|| Details::new(manifest)),
             last: Vec::new(),
         }
     }
 
-    /// Reads what cargo says until it has ended.
-    pub(super) async fn follow(
-        &mut self,
-        child: &mut Child,
-        progress: &dyn BuildProgress,
-    ) -> std::io::Result<ExitStatus> {
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let Self {
-            manifest,
-            artifacts,
-            diagnostics,
-            warnings,
-            last,
-        } = self;
-        let mut messages = Messages {
-            manifest,
-            artifacts,
-            diagnostics,
-            warnings,
+    /// The two ends that take in what cargo says.
+    pub(super) fn parts<'o>(
+        &'o mut self,
+        progress: &'o dyn BuildProgress,
+    ) -> (&'o mut Messages<'a>, Words<'o, 'a>) {
+        let words = Words {
+            progress,
+            details: self.details.as_mut(),
+            last: &mut self.last,
         };
-        let reading = async {
-            tokio::join!(
-                each_line(stdout, |line| messages.take(line)),
-                each_line(stderr, |line| {
-                    if let Some(name) = compiled_crate(line) {
-                        progress.compiling(name);
-                    }
-                    progress.line(line);
-                    remember(last, line);
-                }),
-            )
-        };
-        tokio::pin!(reading);
-        tokio::select! {
-            biased;
-            _ = &mut reading => child.wait().await,
-            status = child.wait() => {
-                // A process that a build script left behind may hold the pipes open for ever.
-                // What cargo has said is in them already.
-                _ = tokio::time::timeout(BUILD_OUTPUT_GRACE, &mut reading).await;
-                status
-            }
-        }
+        (&mut self.messages, words)
+    }
+
+    /// Cargo's last words.
+    pub(super) fn last(&self) -> &[String] {
+        &self.last
     }
 
     pub(super) fn finished(self, package: &str) -> Result<Finished, BuildError> {
         let expected = std::env::consts::DLL_SUFFIX;
         let is_library = |file: &PathBuf| file.to_string_lossy().ends_with(expected);
         let mut found = Vec::new();
-        for artifact in self.artifacts {
+        let mut local = self.messages.local;
+        local.dedup();
+        for artifact in self.messages.artifacts {
             let files: Vec<PathBuf> = artifact
                 .filenames
                 .into_iter()
@@ -141,8 +160,9 @@ impl<'a> Output<'a> {
                 return Ok(Finished {
                     library: library.clone(),
                     fresh: artifact.fresh,
-                    source: artifact.target.src_path.into_std_path_buf(),
-                    warnings: self.warnings,
+                    warnings: self.messages.warnings,
+                    local,
+                    leaf: self.details.and_then(Details::leaf),
                 });
             }
             found.extend(files);
@@ -156,31 +176,34 @@ impl<'a> Output<'a> {
 
     pub(super) fn failure(self, run: &Run<'_>, status: ExitStatus) -> BuildError {
         let package = run.manifest.package.clone();
-        if !self.diagnostics.is_empty() {
+        if !self.messages.diagnostics.is_empty() {
             return BuildError::Compile {
                 package,
-                errors: self.diagnostics,
-                warnings: self.warnings,
+                errors: self.messages.diagnostics,
+                warnings: self.messages.warnings,
                 inputs_hash: run.inputs_hash.to_owned(),
             };
         }
-        let complaint = self
-            .last
-            .iter()
-            .find_map(|line| line.strip_prefix("error: "));
-        let reason = complaint.map_or_else(|| format!("cargo ended with {status}"), str::to_owned);
-        if self.last.iter().any(|line| is_about_network(line)) {
-            return BuildError::Dependencies {
-                package,
-                reason,
-                output: self.last,
-            };
-        }
-        BuildError::Cargo {
+        cargo_failure(&package, status, self.last)
+    }
+}
+
+/// A failure that only cargo's own words tell about.
+pub(super) fn cargo_failure(package: &str, status: ExitStatus, last: Vec<String>) -> BuildError {
+    let package = package.to_owned();
+    let complaint = last.iter().find_map(|line| line.strip_prefix("error: "));
+    let reason = complaint.map_or_else(|| format!("cargo ended with {status}"), str::to_owned);
+    if last.iter().any(|line| is_about_network(line)) {
+        return BuildError::Dependencies {
             package,
             reason,
-            output: self.last,
-        }
+            output: last,
+        };
+    }
+    BuildError::Cargo {
+        package,
+        reason,
+        output: last,
     }
 }
 
@@ -193,7 +216,7 @@ fn compiled_crate(line: &str) -> Option<&str> {
     }
 }
 
-fn remember(last: &mut Vec<String>, line: &str) {
+pub(super) fn remember(last: &mut Vec<String>, line: &str) {
     if last.len() == BUILD_OUTPUT_LINES {
         last.remove(0);
     }

@@ -162,7 +162,10 @@ fn manifests_of_packages_that_were_compiled_count() {
     let mut sources = Sources::default();
     let compiled = ["sdk/src/lib.rs", "sdk/assets", "target/out/gen.rs"];
     let compiled = compiled.iter().map(|name| folder.path(name)).collect();
-    sources.add_compiled(&compiled, &folder.path("target"));
+    let text = "[package]\nname = \"a\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
+    folder.write("a/Cargo.toml", text);
+    let manifest = CrateManifest::read(&folder.path("a")).unwrap();
+    sources.add_compiled(&compiled, &folder.path("target"), &manifest);
     let expected = Sources {
         files: [
             "Cargo.toml",

@@ -42,20 +42,8 @@ fn message(source: &str, level: &str) -> String {
 }
 
 fn output<'a>(manifest: &'a CrateManifest, lines: &[String]) -> Output<'a> {
-    let mut output = Output::new(manifest);
-    let Output {
-        manifest,
-        artifacts,
-        diagnostics,
-        warnings,
-        ..
-    } = &mut output;
-    let mut messages = Messages {
-        manifest,
-        artifacts,
-        diagnostics,
-        warnings,
-    };
+    let mut output = Output::new(manifest, false);
+    let (messages, _) = output.parts(&());
     for line in lines {
         messages.take(line);
     }
@@ -77,19 +65,33 @@ fn the_library_is_the_one_that_cargo_names_for_the_package() {
     ];
     let finished = output(&manifest, &lines).finished("a").unwrap();
     assert_eq!(
-        (
-            finished.library,
-            finished.fresh,
-            finished.source,
-            finished.warnings
-        ),
-        (
-            PathBuf::from("/t/liba.so"),
-            true,
-            PathBuf::from("/p/a/src/lib.rs"),
-            1
-        )
+        (finished.library, finished.fresh, finished.warnings),
+        (PathBuf::from("/t/liba.so"), true, 1)
     );
+}
+
+#[test]
+fn packages_of_folders_are_told_from_those_of_registries() {
+    let manifest = manifest();
+    let of = |id: &str, folder: &str| {
+        artifact(&format!("{folder}/Cargo.toml"), "lib", &["/t/lib.rlib"])
+            .replace("\"x\"", &format!("{id:?}"))
+    };
+    let lines = [
+        of("registry+https://x#serde@1.0.0", "/r/serde"),
+        of("path+file:///p/b#0.1.0", "/p/b"),
+        of("path+file:///p/b#0.1.0", "/p/b"),
+        of("path+file:///p/c#0.1.0", "/p/c").replace("[\"lib\"]", "[\"custom-build\"]"),
+        artifact("/p/a/Cargo.toml", "cdylib", &["/t/liba.so"]),
+    ];
+    let finished = output(&manifest, &lines).finished("a").unwrap();
+    let expected = LocalPackage {
+        id: "path+file:///p/b#0.1.0".to_owned(),
+        folder: PathBuf::from("/p/b"),
+        library: PathBuf::from("/t/lib.rlib"),
+        fresh: true,
+    };
+    assert_eq!(finished.local, [expected]);
 }
 
 #[test]
