@@ -13,6 +13,7 @@
 
 mod apply;
 pub mod configuration;
+mod current;
 mod notices;
 mod plan;
 pub mod presets;
@@ -261,12 +262,12 @@ impl Registry {
         scope: Scope<'_>,
         progress: &dyn BuildProgress,
     ) -> Result<(), RegistryError> {
-        self.0
-            .reload
-            .lock()
-            .await
-            .run(&self.0, scope, progress)
-            .await
+        let mut reload = tokio::select! {
+            biased;
+            reload = self.0.reload.lock() => reload,
+            true = self.0.is_current(scope) => return Ok(()),
+        };
+        reload.run(&self.0, scope, progress).await
     }
 
     /// The plugin that would have the tool of this name if it served, with the reason why it does

@@ -321,3 +321,28 @@ fn edits_that_cargo_does_not_see_are_built_too() {
     file.set_modified(std::time::UNIX_EPOCH).unwrap();
     assert_eq!(call(), "old, Ada\n");
 }
+
+/// A crate that takes long to build holds up the calls of no other plugin.
+#[test]
+fn calls_do_not_wait_for_the_build_of_another_plugin() {
+    let project = Project::new();
+    project.plugin("fast", &greeter("Hello"));
+    let mut dev = project.dev();
+    assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "Hello, Ada");
+
+    let go = project.path().join("go");
+    // Ends by itself if this test does not come so far.
+    let script = format!(
+        "fn main() {{\n    for _ in 0..6000 {{\n        if std::fs::exists({go:?}).unwrap() {{ return; }}\n\
+         \x20       std::thread::sleep(std::time::Duration::from_millis(10));\n    }}\n}}\n"
+    );
+    project.write("plugins/slow/build.rs", &script);
+    project.plugin("slow", "/// Comes late.\n#[tool]\nfn late() -> u8 { 1 }\n");
+    dev.complaint(|line| line.starts_with("building slow"));
+    for _ in 0..20 {
+        assert_eq!(dev.call("greet", r#"{"name": "Ada"}"#), "Hello, Ada");
+    }
+    assert!(!go.exists());
+    fs_err::write(go, "").unwrap();
+    dev.ask_until("list", |list| tools(list) == ["greet", "late"]);
+}

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::output;
 use super::progress::Bar;
-use crate::build::{BuildError, BuildProgress, Builder, CrateManifest};
+use crate::build::{BuildError, BuildProgress, BuildWork, Builder, CrateManifest};
 use crate::ids::PluginName;
 use crate::plugin::store::StoredLibrary;
 use crate::plugin::verdict::{Introduced, Verdict};
@@ -154,7 +154,8 @@ impl Inspector {
         self.bar.clear();
         match outcome {
             Ok(done) => {
-                if done.ran_cargo && !self.options.quiet {
+                let is_new = matches!(done.work, BuildWork::Compiled | BuildWork::Cargo);
+                if is_new && !self.options.quiet {
                     let (package, time) = (&done.package, done.duration.as_millis());
                     output::say(&format!("built {package} in {time} ms"));
                 }

@@ -7,7 +7,7 @@ use agent_core::call::Caller;
 use agent_core::event::{Emitter, Event, EventKind};
 use agent_core::registry::{Registry, RegistryOptions, Scope};
 use serde_json::json;
-use toolsmith_tests::{Dev, Project, target};
+use toolsmith_tests::{Dev, Project, target, toolsmith};
 
 use super::{Counted, answer, answering};
 
@@ -109,10 +109,8 @@ async fn host(project: &Project) -> (Caller, Arc<Mutex<usize>>) {
     let trusted = target().join("trusted");
     let builder = BuilderOptions::new(project.plugins(), state.clone(), trusted);
     let builder = Builder::new(builder).unwrap();
-    let options = RegistryOptions {
-        plugins: project.plugins(),
-        state,
-    };
+    let mut options = RegistryOptions::new(project.plugins(), state);
+    options.helper = Some(toolsmith());
     let registry = Registry::open(options, Some(builder), events.clone()).unwrap();
     registry.refresh(Scope::All, &()).await.unwrap();
     (Caller::new(registry, events), begun)

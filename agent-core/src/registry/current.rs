@@ -1,0 +1,42 @@
+//! Whether what serves of a plugin is its newest content, told without the lock that a reload holds:
+//! a plugin that takes long to build, or hangs while it is tried out, holds up no other one's calls.
+
+use std::sync::Arc;
+
+use super::{Inner, PluginState, Scope};
+use crate::build::CrateManifest;
+use crate::ids::{ContentHash, PluginName};
+use crate::plugin::LibrarySource;
+
+impl Inner {
+    /// Whether there is nothing to do in this scope but to look again.
+    pub(super) async fn is_current(&self, scope: Scope<'_>) -> bool {
+        match scope {
+            Scope::Only(plugin) => self.serves_newest(plugin).await.unwrap_or(false),
+            Scope::All | Scope::Forced | Scope::Tool(_) => false,
+        }
+    }
+
+    async fn serves_newest(&self, plugin: &PluginName) -> Option<bool> {
+        let (path, hash) = {
+            let statuses = self.statuses.load();
+            let status = statuses.iter().find(|status| status.name == *plugin)?;
+            let is_live = status.state == PluginState::Live;
+            let generation = status.generation.as_ref().filter(|_| is_live)?;
+            (status.path.clone(), generation.hash())
+        };
+        let newest = if path.is_dir() {
+            let builder = self.builder.as_ref()?;
+            let manifest = CrateManifest::read(&path).ok()?;
+            let built = builder.at_hand(&manifest, &()).await.ok()??;
+            ContentHash::from_hex(&built.library_hash)?
+        } else {
+            let package = plugin.as_str().to_owned();
+            let (store, source) = (Arc::clone(&self.store), LibrarySource { path, package });
+            let admit = move || store.admit(&source);
+            let admitted = tokio::task::spawn_blocking(admit).await;
+            admitted.ok()?.ok()?.hash
+        };
+        Some(newest == hash)
+    }
+}
