@@ -80,6 +80,7 @@ const PANICS: &str = r#"
     fn fine() -> String { "fine".into() }
 "#;
 
+/// g4.panic-ffi
 #[test]
 fn panic_anywhere_is_answered_once_with_message_and_location() {
     let project = Project::new();

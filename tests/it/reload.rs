@@ -34,7 +34,7 @@ fn tools(list: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// R29: a broken edit keeps the old tool serving and its reason is shown once; a fix recovers.
+/// R29, g4.reload-transaction, g4.same-path: a broken edit keeps the old tool serving and its reason is shown once; a fix recovers.
 #[test]
 fn edit_changes_the_next_answer_and_r29_a_broken_one_does_not() {
     let project = Project::new();
@@ -149,7 +149,7 @@ fn broken_neighbours_hurt_nothing_but_themselves() {
     assert_eq!((ran.stdout.as_str(), ran.code), ("Hello, Ada\n", Some(0)));
 }
 
-/// A version that returns is a new image, so that it shares no state with its earlier self.
+/// g4.same-path: a version that returns is a new image, so that it shares no state with its earlier self.
 #[test]
 fn version_that_returns_starts_anew() {
     let counter = |step: u32| {
@@ -345,4 +345,79 @@ fn calls_do_not_wait_for_the_build_of_another_plugin() {
     assert!(!go.exists());
     fs_err::write(go, "").unwrap();
     dev.ask_until("list", |list| tools(list) == ["greet", "late"]);
+}
+
+/// g4.dup-name, R26: the plugin that comes first by name keeps a tool's name; the other's is shown as
+/// conflicted, and is there when the first goes.
+#[test]
+fn r26_name_that_two_plugins_want_is_handed_on_when_the_first_goes() {
+    let project = Project::new();
+    let convert = |unit: &str| {
+        format!("/// Converts.\n#[tool]\nfn convert() -> String {{ {unit:?}.into() }}")
+    };
+    project.plugin("a-first", &convert("first"));
+    project.plugin("b-second", &convert("second"));
+    let mut dev = project.dev();
+    assert_eq!(dev.call("convert", ""), "first");
+    let list = dev.ask("list");
+    assert_eq!(list["tools"][1]["state"], "conflicted", "{list}");
+    let reason = list["tools"][1]["reason"].as_str().unwrap();
+    assert!(reason.contains("a-first"), "{reason}");
+    fs_err::remove_dir_all(project.plugins().join("a-first")).unwrap();
+    assert_eq!(dev.call("convert", ""), "second");
+    let list = dev.ask("list");
+    assert_eq!(tools(&list), ["convert"]);
+    assert_eq!(list["tools"][0]["state"], "ready", "{list}");
+    // And back.
+    project.plugin("a-first", &convert("third"));
+    dev.ask_until("call convert", |answer| text(answer) == "third");
+}
+
+/// g4.tls-unload: thread-locals with destructors are used on many threads of replaced versions; a new
+/// version has its own, and neither the end of a thread nor of the process runs into old code.
+#[test]
+fn thread_locals_of_replaced_versions_hurt_nobody() {
+    let project = Project::new();
+    let source = |version: u32| {
+        format!(
+            r#"
+            use std::cell::RefCell;
+
+            struct Noisy(Vec<String>);
+
+            impl Drop for Noisy {{
+                fn drop(&mut self) {{
+                    println!("dropped {{}}", self.0.len());
+                }}
+            }}
+
+            thread_local! {{
+                static KEPT: RefCell<Noisy> = RefCell::new(Noisy(vec!["v{version}".to_owned()]));
+            }}
+
+            /// Remembers on its thread, and on one that ends at once.
+            #[tool]
+            fn keep() -> String {{
+                let remember = || KEPT.with_borrow_mut(|kept| {{
+                    let first = kept.0[0].clone();
+                    kept.0.push("more".into());
+                    first
+                }});
+                let other = std::thread::spawn(remember).join().unwrap();
+                let own = remember();
+                assert_eq!(own, other);
+                own
+            }}
+            "#
+        )
+    };
+    project.plugin("locals", &source(0));
+    let mut dev = project.dev();
+    for version in 0..4 {
+        project.source("locals", &source(version));
+        for _ in 0..5 {
+            assert_eq!(dev.call("keep", ""), format!("v{version}"));
+        }
+    }
+    assert_eq!(dev.finish(), Some(0));
 }

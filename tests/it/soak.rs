@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 use toolsmith_tests::soak;
 
-/// No call fails, none is lost, and none is answered by a version that was no longer published when
+/// g4.same-path: no call fails, none is lost, and none is answered by a version that was no longer published when
 /// it began; what a reload leaves behind is bounded. 1,000 reloads with `TOOLSMITH_LONG=1`.
 #[test]
 fn calls_do_not_notice_reloads() {

@@ -210,16 +210,21 @@ pub async fn call(caller: &Caller, tool: &str, arguments: Value) -> Arc<ToolCall
 /// A library in which every occurrence of a text is exchanged for another of the same length.
 ///
 /// So one build gives many libraries, each with answers, names and a hash of its own.
-pub fn exchanged(library: &[u8], old: &str, new: &str) -> Vec<u8> {
+pub fn exchanged(library: &[u8], old: impl AsRef<[u8]>, new: impl AsRef<[u8]>) -> Vec<u8> {
+    let (old, new) = (old.as_ref(), new.as_ref());
     assert_eq!(old.len(), new.len(), "nothing may move");
     let mut bytes = library.to_vec();
     let windows = library.windows(old.len()).enumerate();
     let places: Vec<usize> = windows
-        .filter_map(|(at, part)| (part == old.as_bytes()).then_some(at))
+        .filter_map(|(at, part)| (part == old).then_some(at))
         .collect();
-    assert!(!places.is_empty(), "`{old}` is in the library");
+    assert!(
+        !places.is_empty(),
+        "`{}` is in the library",
+        String::from_utf8_lossy(old)
+    );
     for at in places {
-        bytes.splice(at..at + old.len(), new.bytes());
+        bytes.splice(at..at + old.len(), new.iter().copied());
     }
     bytes
 }

@@ -13,9 +13,9 @@ use agent_core::worker::{Candidate, Prober};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, TestRunner};
-use toolsmith_tests::{Project, toolsmith};
+use toolsmith_tests::{Project, exchanged, toolsmith};
 
-use super::fixture::{Host, assert_state, compiled, libraries, replaced, stamped};
+use super::fixture::{Host, assert_state, compiled, libraries, stamped};
 
 fn is_long() -> bool {
     std::env::var_os("TOOLSMITH_LONG").is_some()
@@ -225,8 +225,8 @@ fn refused_unmapped(good: &[u8]) -> Vec<Case> {
     } else {
         183
     };
-    let stamp = replaced(good, b"stamp\nabi=1\nsdk=0.1", b"stamp\nabi=9\nsdk=\x1b[3");
-    let no_stamp = replaced(good, b"__toolsmith_stamp", b"__toolsmith_stomp");
+    let stamp = exchanged(good, b"stamp\nabi=1\nsdk=0.1", b"stamp\nabi=9\nsdk=\x1b[3");
+    let no_stamp = exchanged(good, b"__toolsmith_stamp", b"__toolsmith_stomp");
     vec![
         (
             "cut-head",
@@ -278,7 +278,7 @@ fn refused_mapped(good: &[u8], project: &Project) -> Vec<Case> {
         b"__toolsmith_tool__fine_slow",
         b"__toolsmith_tool__fine_sloe",
     );
-    let lost = replaced(good, marker, other);
+    let lost = exchanged(good, marker, other);
     let tls = "static __thread char block[1 << 20] __attribute__((tls_model(\"initial-exec\")));\n\
                char *touch(void) { return block; }";
     let undefined =
@@ -303,7 +303,7 @@ fn refused_mapped(good: &[u8], project: &Project) -> Vec<Case> {
     ]
 }
 
-/// Through a host, with all of them beside the good one in the first scan.
+/// g4.abi and others, through a host, with all of them beside the good one in the first scan.
 #[test]
 fn foreign_and_changed_libraries_are_refused_by_name() {
     let host = Host::new();
@@ -354,7 +354,7 @@ fn abi_stable_name() -> String {
 #[test]
 fn two_tools_of_one_name_are_told_as_that() {
     let host = Host::new();
-    let twins = replaced(&libraries().twins, b"twin_tool_b", b"twin_tool_a");
+    let twins = exchanged(&libraries().twins, b"twin_tool_b", b"twin_tool_a");
     host.put("twins", &twins);
     let list = host.list();
     assert_state(&list, "twins", "failed", &["twin_tool_a"]);

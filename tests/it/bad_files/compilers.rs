@@ -93,7 +93,7 @@ fn others() -> Vec<String> {
         .collect()
 }
 
-/// What crosses the border does not depend on the compiler, so it serves.
+/// g4.abi: what crosses the border does not depend on the compiler, so it serves.
 #[test]
 fn a_library_of_another_compiler_serves() {
     let Some(other) = others().into_iter().next() else {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use agent_core::worker::HelperProgram;
 use fs_err as fs;
 use serde_json::Value;
-use toolsmith_tests::{DEADLINE, Dev, Project, toolsmith};
+use toolsmith_tests::{DEADLINE, Dev, Project, exchanged, toolsmith};
 
 /// Two tools of names that are equally long.
 const GOOD: &str = r#"
@@ -84,28 +84,13 @@ pub(super) fn libraries() -> &'static Libraries {
 /// The library whose constructor behaves in this way. Its tool is [`tool_of`] the mode.
 pub(super) fn hostile(mode: &str) -> Vec<u8> {
     let chosen = format!("toolsmith-mode:{mode:.<16}");
-    let bytes = replaced(&libraries().hostile, MODE.as_bytes(), chosen.as_bytes());
-    replaced(&bytes, TOOL.as_bytes(), tool_of(mode).as_bytes())
+    let bytes = exchanged(&libraries().hostile, MODE.as_bytes(), chosen.as_bytes());
+    exchanged(&bytes, TOOL.as_bytes(), tool_of(mode).as_bytes())
 }
 
 /// The name of the tool of a [`hostile`] library.
 pub(super) fn tool_of(mode: &str) -> String {
     format!("tool_of_{mode:a<16}").replace('-', "_")
-}
-
-/// The bytes with every `old` replaced.
-pub(super) fn replaced(bytes: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
-    assert_eq!(old.len(), new.len());
-    let mut bytes = bytes.to_vec();
-    let mut count = 0;
-    for at in 0..=bytes.len() - old.len() {
-        if bytes[at..].starts_with(old) {
-            bytes[at..at + old.len()].copy_from_slice(new);
-            count += 1;
-        }
-    }
-    assert!(count > 0, "{}", String::from_utf8_lossy(old));
-    bytes
 }
 
 /// A library of C with the stamp of the SDK.

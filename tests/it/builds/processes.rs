@@ -3,9 +3,38 @@
 use std::process::{Command, Stdio};
 
 use agent_core::build::Profile;
-use toolsmith_tests::target;
+use toolsmith_tests::{Project, target};
 
 use super::{Counted, answer, answering};
+
+/// g4.target-lock: a host that runs below a cargo which holds the lock of its target folder builds
+/// elsewhere, and waits for nobody.
+#[test]
+fn builds_do_not_wait_for_the_cargo_that_started_the_host() {
+    let project = Project::new();
+    project.plugin("nested", &answering("\"built\""));
+    let outer = project.path().join("outer");
+    fs_err::create_dir_all(outer.join("debug")).unwrap();
+    let lock = fs_err::File::create(outer.join("debug/.cargo-lock")).unwrap();
+    lock.lock().unwrap();
+    let mut command = project.command(&["call", "answer"]);
+    command
+        .env("CARGO_TARGET_DIR", &outer)
+        .env("CARGO_BUILD_TARGET_DIR", &outer)
+        .env(
+            "CARGO_MAKEFLAGS",
+            "-j --jobserver-fds=1000,1001 --jobserver-auth=1000,1001",
+        );
+    let output = command.output().unwrap();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout).trim(),
+        "built",
+        "{complaints}"
+    );
+    let made = fs_err::read_dir(outer.join("debug")).unwrap().count();
+    assert_eq!(made, 1, "nothing was built there");
+}
 
 /// Two commands that find the same edit both answer with it.
 #[test]

@@ -172,9 +172,9 @@ fn library(project: &Project, caller: &Caller) -> Vec<u8> {
 fn as_dropped(library: &[u8], version: u64) -> Vec<u8> {
     let mut bytes = library.to_vec();
     for kind in KINDS {
-        bytes = exchanged(&bytes, &format!("edited_{kind}"), &format!("droppd_{kind}"));
+        bytes = exchanged(&bytes, format!("edited_{kind}"), format!("droppd_{kind}"));
     }
-    exchanged(&bytes, "version-000000", &format!("version-{version:06}"))
+    exchanged(&bytes, "version-000000", format!("version-{version:06}"))
 }
 
 /// What the process holds.
