@@ -94,6 +94,12 @@ impl<'de> Deserialize<'de> for ContentHash {
     }
 }
 
+/// Whether two names are those of one plugin: a finished library is called by its file, in which
+/// every `-` of the crate's name is `_`.
+pub fn is_same_plugin(one: &str, other: &str) -> bool {
+    one.replace('-', "_") == other.replace('-', "_")
+}
+
 /// The rule for tool names (R20): `^[A-Za-z0-9_-]{1,64}$`.
 pub fn is_tool_name(name: &str) -> bool {
     (1..=64).contains(&name.len())

@@ -91,7 +91,7 @@ async fn one(global: &Global, path: &Path) -> Result<(Checked, Exit), CommandErr
 fn with_others(subject: Subject, index: &Index, build: bool) -> Vec<Subject> {
     let others = index.plugins.iter();
     let others = others.filter(|(name, found)| {
-        !super::inspect::is_same_name(name.as_str(), subject.plugin.as_str())
+        !crate::ids::is_same_plugin(name.as_str(), subject.plugin.as_str())
             && found.path() != subject.found.path()
     });
     let others = others.map(|(name, found)| Subject {

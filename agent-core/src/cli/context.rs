@@ -179,15 +179,19 @@ impl Context {
     }
 }
 
+/// Where crates are built, each class of trust in a folder of its own.
+pub(super) fn target_folder(plugins: &std::path::Path) -> PathBuf {
+    std::env::var_os("TOOLSMITH_TARGET").map_or_else(
+        || plugins.parent().unwrap_or(plugins).join("target/toolsmith"),
+        PathBuf::from,
+    )
+}
+
 fn builder(
     plugins: &std::path::Path,
     state: &std::path::Path,
 ) -> Result<Arc<Builder>, CommandError> {
-    let target = std::env::var_os("TOOLSMITH_TARGET").map_or_else(
-        || plugins.parent().unwrap_or(plugins).join("target/toolsmith"),
-        PathBuf::from,
-    );
-    let target = target.join("trusted");
+    let target = target_folder(plugins).join("trusted");
     let mut options = BuilderOptions::new(plugins.to_owned(), state.to_owned(), target);
     options.colour = std::io::stderr().is_terminal();
     Builder::new(options).map_err(CommandError::failed)

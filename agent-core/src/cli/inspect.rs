@@ -22,7 +22,7 @@ use crate::plugin::{LibrarySource, PluginError, Reason, Store};
 use crate::registry::Found;
 use crate::worker::{Candidate, Prober};
 
-pub(super) use place::{Options, is_same_name};
+pub(super) use place::Options;
 pub(super) use reasons::of_manifest;
 
 /// What is needed to inspect the plugins of one place.

@@ -12,7 +12,7 @@ use tool_sdk::tool::{PluginDescription, StateDescription, StaticTool, ToolDescri
 use super::bridge::{host_table, outcome};
 use super::verdict::Introduced;
 use super::{PluginError, load, state};
-use crate::ids::{PluginName, is_tool_name};
+use crate::ids::{PluginName, is_same_plugin, is_tool_name};
 use crate::tool::{ArgumentSchema, declared};
 
 /// Maps a library for a trial and hears what it holds. For a process that may die of it.
@@ -153,11 +153,6 @@ fn check_markers(markers: &[String], tools: &[ToolDescription]) -> Result<(), Pl
     })
 }
 
-/// Cargo and its file names spell a package differently.
-fn is_same(package: &str, other: &str) -> bool {
-    package.replace('-', "_") == other.replace('-', "_")
-}
-
 /// The package whose tools the library serves. It may contain tools of crates that it merely
 /// depends on.
 fn own_package(tools: &[ToolDescription], package: &str) -> Result<String, PluginError> {
@@ -166,7 +161,7 @@ fn own_package(tools: &[ToolDescription], package: &str) -> Result<String, Plugi
     match packages.as_slice() {
         [] => Ok(package.to_owned()),
         [only] => Ok((*only).to_owned()),
-        several => match several.iter().find(|one| is_same(one, package)) {
+        several => match several.iter().find(|one| is_same_plugin(one, package)) {
             Some(own) => Ok((*own).to_owned()),
             None => Err(PluginError::NoOwnTools {
                 expected: package.to_owned(),
@@ -208,7 +203,7 @@ fn own_states(
 ) -> Result<Vec<StateDescription>, PluginError> {
     let own = states
         .into_iter()
-        .filter(|state| is_same(&state.package, package));
+        .filter(|state| is_same_plugin(&state.package, package));
     let own: Vec<StateDescription> = own.collect();
     own.iter().try_for_each(check_state)?;
     Ok(own)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{Presets, Settings, Table};
 use crate::config::{Config, ConfigError, Environment, FILE_NAME};
 use crate::fingerprint::{Fingerprint, now};
-use crate::ids::{ContentHash, PluginName};
+use crate::ids::{ContentHash, PluginName, is_same_plugin};
 use crate::tool::problem::closest;
 
 /// What a person decided about plugins and tools, by their names.
@@ -137,10 +137,8 @@ impl Named {
         table: &Table,
     ) -> Vec<String> {
         let is_plugin = |name: &&String| {
-            // A finished library is called by its file, in which every `-` is `_`.
-            let spelled = |name: &str| name.replace('-', "_");
             let mut known = plugins.clone();
-            known.any(|known| spelled(known.as_str()) == spelled(name))
+            known.any(|known| is_same_plugin(known.as_str(), name))
         };
         let tools = || {
             let lost = table.conflicts().iter().map(|conflict| &conflict.entry);

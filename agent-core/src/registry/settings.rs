@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::secrets::SecretTables;
 use crate::config::{Config, Environment, Unset};
-use crate::ids::PluginName;
+use crate::ids::{PluginName, is_same_plugin};
 use crate::plugin::PluginError;
 
 /// The settings of every plugin, by its name.
@@ -44,9 +44,8 @@ impl Settings {
 
     /// The table of one plugin.
     pub(super) fn of(&self, plugin: &PluginName) -> Result<Map<String, Value>, PluginError> {
-        // A finished library is called by its file, in which every `-` is `_`.
-        let is_it = |name: &str| name.replace('-', "_") == plugin.as_str().replace('-', "_");
-        let given = self.0.iter().filter(|(name, _)| is_it(name));
+        let given = self.0.iter();
+        let given = given.filter(|(name, _)| is_same_plugin(name, plugin.as_str()));
         let given = given.flat_map(|(_, table)| table);
         let values = given.map(|(name, value)| match value {
             Ok(value) => Ok((name.clone(), value.clone())),

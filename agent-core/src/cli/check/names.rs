@@ -1,10 +1,10 @@
 //! Names that two want, and names in `toolsmith.toml` that nothing has.
 
 use super::super::contract::Finding;
-use super::super::inspect::{Inspected, is_same_name};
+use super::super::inspect::Inspected;
 use super::{about, warning};
 use crate::config::Config;
-use crate::ids::PluginName;
+use crate::ids::{PluginName, is_same_plugin};
 use crate::registry::Index;
 use crate::tool::preset::arguments;
 use crate::tool::problem::closest;
@@ -92,7 +92,7 @@ pub(super) fn unknown(config: &Config, index: &Index, all: &[Inspected]) -> Vec<
 fn unknown_plugins(config: &Config, index: &Index) -> Vec<Finding> {
     // A crate whose manifest can't be read is called by its folder.
     let known = || index.plugins.keys().chain(index.refused.keys());
-    let is_known = |name: &str| known().any(|one| is_same_name(one.as_str(), name));
+    let is_known = |name: &str| known().any(|one| is_same_plugin(one.as_str(), name));
     let unknown = config.plugins.keys().filter(|name| !is_known(name));
     let told = unknown.map(|name| {
         let known = known().map(PluginName::as_str);

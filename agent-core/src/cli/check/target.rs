@@ -6,14 +6,12 @@ use serde_json::{Map, Value};
 
 use super::super::context::Place;
 use super::super::contract::Finding;
-use super::super::inspect::{
-    Inspected, Inspector, Options, Subject, is_same_name, library_at, of_manifest,
-};
+use super::super::inspect::{Inspected, Inspector, Options, Subject, library_at, of_manifest};
 use super::super::{CommandError, Global, log};
 use super::{about, error};
 use crate::build::{CrateManifest, ManifestError};
 use crate::config::{Config, Unset, find_project};
-use crate::ids::PluginName;
+use crate::ids::{PluginName, is_same_plugin};
 use crate::plugin::state::check_settings;
 use crate::plugin::{PluginError, Reason};
 use crate::registry::{Found, Index, scan};
@@ -159,7 +157,7 @@ impl Around {
 
 /// The settings of a plugin, or the variable that they lack.
 fn given(config: &Config, plugin: &PluginName) -> Result<Map<String, Value>, String> {
-    let is_it = |name: &str| is_same_name(name, plugin.as_str());
+    let is_it = |name: &str| is_same_plugin(name, plugin.as_str());
     let sections = config.plugins.iter().filter(|(name, _)| is_it(name));
     let settings = sections.flat_map(|(_, section)| &section.settings);
     let values = settings.map(|(name, value)| {

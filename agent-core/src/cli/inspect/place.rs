@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use super::super::context::target_folder;
 use crate::build::{BuilderOptions, CrateManifest, Profile};
 use crate::registry::{Found, Index};
 
@@ -23,23 +24,14 @@ pub(in crate::cli) struct Options {
 impl Options {
     /// The folders of a project; `state` may lie elsewhere, and the target folder beside it then.
     pub(in crate::cli) fn new(plugins: PathBuf, state: PathBuf, index: Index) -> Self {
-        let target = std::env::var_os("TOOLSMITH_TARGET").map_or_else(
-            || {
-                plugins
-                    .parent()
-                    .unwrap_or(&plugins)
-                    .join("target/toolsmith")
-            },
-            PathBuf::from,
-        );
         Self {
+            target: target_folder(&plugins),
             plugins,
             state,
             index,
             profile: Profile::Dev,
             quiet: false,
             terminal: std::io::stderr().is_terminal(),
-            target,
         }
     }
 
@@ -75,10 +67,4 @@ impl Options {
         options.colour = self.terminal;
         options
     }
-}
-
-/// Whether two names are those of one plugin: a finished library is called by its file, in which
-/// every `-` is `_`.
-pub(in crate::cli) fn is_same_name(one: &str, other: &str) -> bool {
-    one.replace('-', "_") == other.replace('-', "_")
 }
