@@ -54,6 +54,7 @@ pub fn load_plugin(
     pool: &ToolPool,
 ) -> Result<LoadedPlugin, PluginError> {
     let file = Unshared::of(library)?;
+    let _mark = library.mark()?;
     let module = load::load(file.path())?;
     introduction::connect(module, plugin)?;
     let generation = Generation::new(plugin.clone(), number, library.hash, move || {

@@ -5,6 +5,7 @@
 //! judged once is not copied, hashed, judged or tried again: `STATE/store/seen.json` remembers which
 //! bytes a path held when it was last looked at.
 
+mod mark;
 mod prune;
 mod seen;
 
@@ -18,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
+use self::mark::MapMark;
 use self::seen::Seen;
 use super::judge::{self, Judgement, judge};
 use super::verdict::{KeptVerdict, Verdict};
@@ -47,6 +49,19 @@ pub struct StoredLibrary {
     pub judgement: Judgement,
     /// What came of trying it out, if it was.
     pub verdict: Option<Verdict>,
+}
+
+impl StoredLibrary {
+    /// Marks it as being mapped by this host until the mark is dropped. An error if it has ended
+    /// the hosts that mapped it before.
+    pub(super) fn mark(&self) -> Result<MapMark, PluginError> {
+        MapMark::set(self.path.with_extension(mark::EXTENSION))
+    }
+
+    /// Forgets that it has ended hosts, if it has.
+    pub fn forgive(&self) {
+        MapMark::forget(self.path.with_extension(mark::EXTENSION));
+    }
 }
 
 /// The store of one state folder.

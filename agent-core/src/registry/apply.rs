@@ -13,6 +13,7 @@ mod shared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use self::batch::Candidate;
 pub(super) use self::loader::Loader;
@@ -32,6 +33,10 @@ use crate::limits;
 use crate::plugin::PluginError;
 use crate::plugin::linked::LinkedPackage;
 use crate::tool::{HostTool, Isolation, Origin};
+
+/// How often, and after what pause, it is asked whether a library is whole now.
+const WRITING_CHECKS: u32 = 10;
+const WRITING_PAUSE: Duration = Duration::from_millis(10);
 
 /// Everything that only a reload changes. One reload at a time owns it.
 #[derive(Debug, Default)]
@@ -192,8 +197,7 @@ impl Reload {
     ) {
         let mut ready = Vec::new();
         let mut stale = Vec::new();
-        // A library is left alone until it is whole: half of it would be judged as broken.
-        let writing = registry.watch.writing();
+        let writing = still_writing(registry, &found).await;
         for (name, found) in found {
             let Some(plugin) = self.plugins.get_mut(&name) else {
                 continue;
@@ -403,6 +407,24 @@ impl Reload {
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
+}
+
+/// Plugins whose library is not whole yet: it is left alone, half of it would be judged as broken.
+async fn still_writing(registry: &Inner, found: &[(PluginName, Found)]) -> BTreeSet<PluginName> {
+    let writing = || {
+        let mut writing = registry.watch.writing();
+        let is_there = |name: &PluginName| found.iter().any(|(there, _)| there == name);
+        writing.retain(is_there);
+        writing
+    };
+    // That one was closed a moment ago may be on its way to be told.
+    for _ in 0..WRITING_CHECKS {
+        if writing().is_empty() {
+            break;
+        }
+        tokio::time::sleep(WRITING_PAUSE).await;
+    }
+    writing()
 }
 
 /// Retires what was replaced, now that the new table is there.

@@ -1,5 +1,6 @@
 //! Constructors of libraries that crash, exit, hang, or leave something behind.
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
 use toolsmith_tests::Dev;
@@ -118,4 +119,36 @@ fn constructors_that_hang_are_given_up_and_ended() {
             scope.spawn(move || hang(mode));
         }
     });
+}
+
+/// What a constructor prints is read while it holds the loader's lock, in the helper and in the host.
+#[test]
+fn constructors_that_print_megabytes_hold_up_nobody() {
+    let host = Host::new();
+    host.put("printhost", &hostile("printhost"));
+    let mut dev = host.dev();
+    assert_eq!(dev.call(&tool_of("printhost"), ""), "it serves");
+    assert_eq!(dev.call("fine", ""), "fine");
+    assert_eq!(dev.finish(), Some(0));
+}
+
+/// A library that behaves well when it is tried and ends its host does so twice; then the host lives
+/// without it.
+#[test]
+fn library_that_ends_only_its_hosts_is_left_alone_at_the_third_start() {
+    let host = Host::new();
+    host.put("twofaced", &hostile("twofaced"));
+    for _ in 0..2 {
+        let ended = host.command(&["list", "--json"]).output().unwrap();
+        assert_eq!(ended.status.signal(), Some(6), "{ended:?}");
+    }
+    let parts = ["ended the host that loaded it, 2 times in a row"];
+    for _ in 0..2 {
+        check(&host.list(), "twofaced", "quarantined", &parts);
+    }
+    let mut dev = host.dev();
+    assert_eq!(dev.call("fine", ""), "fine");
+    host.put("twofaced", &hostile("slow"));
+    assert_eq!(dev.call(&tool_of("slow"), ""), "it serves");
+    assert_eq!(dev.finish(), Some(0));
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use fs_err as fs;
 
+use super::mark::EXTENSION;
 use crate::ids::ContentHash;
 use crate::limits;
 
@@ -67,6 +68,7 @@ pub(super) fn prune(dir: &Path, wanted: &BTreeSet<ContentHash>) {
         if kept > limits::STORE_BYTES || age(modified) > limits::STORE_AGE {
             drop(fs::remove_file(&path));
             drop(fs::remove_file(path.with_extension("json")));
+            drop(fs::remove_file(path.with_extension(EXTENSION)));
         }
     }
 }
