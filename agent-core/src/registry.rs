@@ -12,6 +12,7 @@
 //! never waits for a call, nor a call for a reload.
 
 mod apply;
+mod compatibility;
 pub mod configuration;
 mod current;
 mod notices;

@@ -1,13 +1,12 @@
 //! What a change of the plugins folder and of the tool table means. Pure: no files, no time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde_json::{Map, Value};
-
+use super::compatibility::schema_change;
 use super::scan::{Found, Index};
 use super::table::Table;
-use crate::event::{ChangedTool, EventKind, FailedPlugin, SchemaChange};
+use crate::event::{ChangedTool, EventKind, FailedPlugin};
 use crate::ids::PluginName;
 
 /// One step of a reload. Steps are taken in order, and plugins are ordered by name (R3).
@@ -69,113 +68,10 @@ pub(super) fn changes(old: &Table, new: &Table, failed: Vec<FailedPlugin>) -> Op
     })
 }
 
-/// Whether calls that were valid for the old schema are valid for the new one. Careful: what is
-/// not surely compatible is breaking.
-pub(super) fn schema_change(old: &Value, new: &Value) -> SchemaChange {
-    if old == new {
-        return SchemaChange::Same;
-    }
-    if accepts_all(&essence(old), &essence(new)) {
-        SchemaChange::Compatible
-    } else {
-        SchemaChange::Breaking
-    }
-}
-
-fn accepts_all(old: &Value, new: &Value) -> bool {
-    if old == new {
-        return true;
-    }
-    let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else {
-        return false;
-    };
-    let part =
-        |schema: &Map<String, Value>, key: &str| schema.get(key).cloned().unwrap_or_default();
-    let rest = |schema: &Map<String, Value>| {
-        let mut rest = schema.clone();
-        rest.retain(|key, _| !matches!(key.as_str(), "properties" | "required" | "enum"));
-        rest
-    };
-    let set = |value: Value| -> BTreeSet<String> {
-        value
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(ToString::to_string)
-            .collect()
-    };
-    let enums = match (old.get("enum"), new.get("enum")) {
-        (Some(old), Some(new)) => set(old.clone()).is_subset(&set(new.clone())),
-        (_, new) => new.is_none(),
-    };
-    let properties = |schema: &Map<String, Value>| -> BTreeMap<String, Value> {
-        part(schema, "properties")
-            .as_object()
-            .cloned()
-            .unwrap_or_default()
-            .into_iter()
-            .collect()
-    };
-    let after = properties(new);
-    let kept = properties(old).iter().all(|(name, schema)| {
-        after
-            .get(name)
-            .is_some_and(|after| accepts_all(schema, after))
-    });
-    let demands = set(part(new, "required")).is_subset(&set(part(old, "required")));
-    rest(old) == rest(new) && enums && kept && demands
-}
-
-/// A schema without the keywords that refuse nothing.
-fn essence(schema: &Value) -> Value {
-    match schema {
-        Value::Object(keywords) => {
-            let kept = keywords.iter().filter(|(key, value)| {
-                let words = matches!(
-                    key.as_str(),
-                    "description" | "title" | "default" | "examples"
-                );
-                // An argument may have such a name; then its value is a schema.
-                !words || value.is_object()
-            });
-            kept.map(|(key, value)| (key.clone(), essence(value)))
-                .collect::<Map<_, _>>()
-                .into()
-        }
-        Value::Array(items) => items.iter().map(essence).collect::<Vec<_>>().into(),
-        other => other.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::super::scan::Refused;
     use super::*;
-
-    fn object(properties: &Value, required: &[&str]) -> Value {
-        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
-    }
-
-    #[test]
-    fn schema_change_is_compatible_only_if_every_old_call_still_fits() {
-        let old = object(&json!({"a": {"type": "string", "enum": ["x"]}}), &["a"]);
-        let check = |new: Value, expected: SchemaChange| {
-            assert_eq!(schema_change(&old, &new), expected, "{new}");
-        };
-        check(old.clone(), SchemaChange::Same);
-        let described = json!({"a": {"type": "string", "description": "d", "enum": ["x"]}});
-        check(object(&described, &["a"]), SchemaChange::Compatible);
-        let wider = json!({"a": {"type": "string", "enum": ["x", "y"]}, "b": {"type": "integer"}});
-        check(object(&wider.clone(), &[]), SchemaChange::Compatible);
-        check(object(&wider, &["a", "b"]), SchemaChange::Breaking);
-        check(
-            object(&json!({"a": {"type": "integer"}}), &["a"]),
-            SchemaChange::Breaking,
-        );
-        check(object(&json!({}), &[]), SchemaChange::Breaking);
-    }
 
     #[test]
     fn removed_plugins_go_first_then_all_by_name() {
