@@ -52,10 +52,10 @@ fn keyword_accepts(keyword: &str, old: &Keywords, new: &Keywords) -> bool {
         "enum" => within(before, after),
         "required" => after.is_none() || within(after, before),
         "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => {
-            bound(before, after, |before, after| after <= before)
+            bound(before, after, |before, after| after < before)
         }
         "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => {
-            bound(before, after, |before, after| after >= before)
+            bound(before, after, |before, after| after > before)
         }
         "uniqueItems" => before == after || after != Some(&Value::Bool(true)),
         "items" => accepts(or_open(before), or_open(after)),
@@ -110,7 +110,7 @@ fn bound(
         (before, after) if before == after => true,
         _ => match (number(before), number(after)) {
             // Numbers that a float can't tell apart are not told apart here.
-            (Some(before), Some(after)) => before != after && is_wider(before, after),
+            (Some(before), Some(after)) => is_wider(before, after),
             _ => false,
         },
     }
