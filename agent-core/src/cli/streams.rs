@@ -12,8 +12,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::pipe::{PipeFlags, pipe_with};
-
 /// How long the end of the process waits for the last lines.
 const LAST_LINES: Duration = Duration::from_millis(300);
 
@@ -51,12 +49,12 @@ pub(super) struct Capture {
 pub(super) fn capture(speaker: Speaker) -> io::Result<Capture> {
     io::stdout().flush()?;
     let real = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
-    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (reader, writer) = io::pipe()?;
     rustix::stdio::dup2_stdout(&writer)?;
     let (hand_on, lines) = channel();
     std::thread::Builder::new()
         .name("stdout-capture".to_owned())
-        .spawn(move || read_lines(File::from(reader), &speaker, &hand_on))?;
+        .spawn(move || read_lines(reader, &speaker, &hand_on))?;
     let (end, ended) = channel();
     std::thread::Builder::new()
         .name("stdout-log".to_owned())
@@ -77,7 +75,7 @@ struct Line {
     text: Vec<u8>,
 }
 
-fn read_lines(reader: File, speaker: &Speaker, hand_on: &Sender<Line>) {
+fn read_lines(reader: io::PipeReader, speaker: &Speaker, hand_on: &Sender<Line>) {
     let mut reader = BufReader::new(reader);
     loop {
         let mut text = Vec::new();
