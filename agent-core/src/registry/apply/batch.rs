@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::plugin::{Current, Failure, Mapped};
-use super::{PluginState, Reload, blocking, retire};
+use super::publish::retire;
+use super::{PluginState, Reload, blocking};
 use crate::build::CrateManifest;
 use crate::ids::PluginName;
 use crate::plugin::store::StoredLibrary;

@@ -11,7 +11,7 @@ use super::super::status::PluginState;
 use super::super::table::ToolEntry;
 use super::report::{BuildOutcome, Reporter, short_reason};
 use super::shared::Shared;
-use crate::build::{BuildProgress, Builder, CrateManifest};
+use crate::build::{BuildProgress, Built, CrateManifest};
 use crate::ids::{GenerationNumber, PluginName};
 use crate::plugin::bridge::{LoadedPlugin, load_plugin};
 use crate::plugin::store::StoredLibrary;
@@ -87,23 +87,10 @@ impl Plugin {
         }
     }
 
-    /// The library of a crate that needs no build now: nothing has changed since the last one, or
-    /// nothing may be built. `None` when there is none.
-    pub(super) async fn at_hand(
-        &mut self,
-        registry: &Inner,
-        manifest: &CrateManifest,
-    ) -> Result<Option<LibrarySource>, Failure> {
-        let Some(builder) = &registry.builder else {
-            let found = Builder::built_before(&registry.options.state, manifest);
-            return Ok(found.map(|path| library_of(manifest, path)));
-        };
-        // What is wrong with it is told by the build.
-        let Ok(Some(built)) = builder.at_hand(manifest, &()).await else {
-            return Ok(None);
-        };
+    /// The library that is at hand for a crate, as a look at it has found.
+    pub(super) fn at_hand(&mut self, manifest: &CrateManifest, built: Built) -> LibrarySource {
         self.inputs = built.inputs;
-        Ok(Some(library_of(manifest, built.library)))
+        library_of(manifest, built.library)
     }
 
     /// The crate's library; `None` when there is nothing to do.

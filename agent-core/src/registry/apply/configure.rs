@@ -1,0 +1,71 @@
+//! What a person decided about plugins and tools, brought in; and what should be noticed of all
+//! plugins together.
+
+use std::sync::Arc;
+
+use super::super::Inner;
+use super::super::configuration::ConfigurationFile;
+use super::super::notices::Topic;
+use super::Reload;
+use crate::limits;
+
+impl Reload {
+    /// Brings in what was decided about tools since the last time.
+    pub(super) fn configure(&mut self, registry: &Inner) {
+        let read = self.file.as_mut().and_then(ConfigurationFile::read_if_new);
+        match read {
+            Some(Ok(configuration)) => {
+                registry.notices.say(Topic::Configuration, Vec::new());
+                registry.configuration.store(Arc::new(configuration));
+            }
+            Some(Err(error)) => {
+                let text = format!("{error}; what was configured before goes on");
+                registry.notices.say(Topic::Configuration, vec![text]);
+            }
+            None => {}
+        }
+        let wanted = registry.configuration.load_full();
+        if Arc::ptr_eq(&wanted, &self.configured) {
+            return;
+        }
+        let before = std::mem::replace(&mut self.configured, wanted);
+        let settings = registry.tool_settings();
+        let plugins = self.plugins.values_mut();
+        let currents = plugins.filter_map(|plugin| plugin.current.as_mut());
+        let entries = currents.flat_map(|current| &mut current.entries);
+        for entry in entries.chain(&mut self.statics) {
+            if !self
+                .configured
+                .agrees_on(&before, &entry.tool().spec().name)
+            {
+                *entry = Arc::new(entry.again(&settings));
+            }
+        }
+        self.publish(registry);
+    }
+
+    /// Says what a person should know of all plugins together.
+    pub(super) fn notice(&self, registry: &Inner) {
+        let limit = self.configured.max_images.unwrap_or(limits::RETIRED_IMAGES);
+        let images = self.plugins.iter().filter_map(|(name, plugin)| {
+            let (count, bytes) = plugin.retired_images();
+            (count > limit || bytes > limits::RETIRED_BYTES).then(|| {
+                format!(
+                    "{count} replaced libraries of plugin `{name}` stay mapped ({} MB): they are \
+                     given back when this process ends",
+                    bytes / 1_000_000
+                )
+            })
+        });
+        registry.notices.say(Topic::Images, images.collect());
+        // While a plugin does not serve, nobody knows which tools it would have.
+        let all_serve = self.plugins.values().all(|plugin| plugin.current.is_some());
+        let unknown = match &self.file {
+            Some(file) if all_serve => file
+                .named
+                .unknown(&self.plugins.keys(), &registry.table.load()),
+            _ => Vec::new(),
+        };
+        registry.notices.say(Topic::Names, unknown);
+    }
+}
