@@ -36,6 +36,7 @@ use crate::tool::{CallError, ToolCallResult};
 
 use execute::StartedCall;
 
+pub use crate::message::Arguments;
 pub use example::{ExampleError, ExampleOutcome};
 pub use hook::{After, AfterToolCall, Before, BeforeToolCall, CallView, Hooks};
 
@@ -48,15 +49,6 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments as they were sent.
     pub arguments: Arguments,
-}
-
-/// The arguments of a call as they were sent.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Arguments {
-    /// As text that should be JSON.
-    Text(String),
-    /// As JSON.
-    Json(Value),
 }
 
 impl ToolCall {

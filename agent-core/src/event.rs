@@ -13,7 +13,7 @@ use serde_json::Value;
 use tool_sdk::ErrorKind;
 
 use crate::ids::{GenerationNumber, PluginName};
-use crate::message::Message;
+use crate::message::{Delta, Message};
 use crate::tool::{Change, ToolCallResult};
 
 /// One event. `seq` rises by one from event to event of the same emitter. Events of one call reach
@@ -102,18 +102,21 @@ pub enum EventKind {
     TurnStart,
     /// A message begins.
     MessageStart {
-        /// The message so far.
+        /// The message; one of a model is empty yet.
         message: Message,
     },
     /// A message grows.
     MessageUpdate {
-        /// The message so far.
-        message: Message,
+        /// What is new of it.
+        delta: Delta,
     },
     /// A message is complete.
     MessageEnd {
         /// The message.
         message: Message,
+        /// What a model's answer cost.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        usage: Option<Value>,
     },
     /// A round is over, its calls answered.
     TurnEnd,
@@ -124,6 +127,9 @@ pub enum EventKind {
         /// The sum of what calls and messages cost, where it is numbers.
         #[serde(skip_serializing_if = "Option::is_none")]
         usage: Option<Value>,
+        /// What went wrong, where the reason is an error.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
     },
     /// A plugin's build starts.
     BuildStart {
@@ -199,7 +205,7 @@ pub enum EndReason {
     MaxIterations,
     /// It was aborted.
     Aborted,
-    /// The model could not be asked.
+    /// The model, or a hook on the way to it, failed.
     Error,
 }
 

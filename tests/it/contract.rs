@@ -13,7 +13,7 @@ use agent_core::call::{Arguments, Before, CallView, Hooks, ToolCall};
 use agent_core::event::{ChangedTool, EndReason, Event, EventKind, FailedPlugin, SchemaChange};
 use agent_core::format;
 use agent_core::ids::{GenerationNumber, PluginName};
-use agent_core::message::{Block, Message, Role};
+use agent_core::message::{Block, Delta, Message, Role};
 use agent_core::tool::{CallError, Change, FunctionTool, Problem, ToolCallResult, ToolSpec};
 use serde::Serialize;
 use serde_json::json;
@@ -245,13 +245,24 @@ fn call_events() -> Vec<EventKind> {
 
 fn agent_events() -> Vec<EventKind> {
     let message = || Message::text(Role::Assistant, "Sunny");
-    let end = |reason, usage| EventKind::AgentEnd { reason, usage };
+    let end = |reason, usage| EventKind::AgentEnd {
+        reason,
+        usage,
+        error: None,
+    };
     vec![
         EventKind::AgentStart,
         EventKind::TurnStart,
         EventKind::MessageStart { message: message() },
-        EventKind::MessageUpdate { message: message() },
-        EventKind::MessageEnd { message: message() },
+        EventKind::MessageUpdate {
+            delta: Delta::Text {
+                text: "Sunny".to_owned(),
+            },
+        },
+        EventKind::MessageEnd {
+            message: message(),
+            usage: Some(json!({"inputTokens": 5})),
+        },
         EventKind::TurnEnd,
         end(EndReason::Final, None),
         end(EndReason::Terminated, Some(json!({"tokens": 7}))),
