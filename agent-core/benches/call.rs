@@ -100,6 +100,7 @@ async fn run() {
         after_tool_call: Some(Arc::new(|_: CallView, _: Arc<ToolCallResult>| async {
             Ok(After::default())
         })),
+        around: Vec::new(),
     };
     let caller = Caller::new(registry, events).with_hooks(hooks);
     let schema = caller
@@ -122,11 +123,7 @@ async fn run() {
 }
 
 async fn call(caller: &Caller, abort: &AbortSignal, tool: &str) -> Arc<ToolCallResult> {
-    let call = ToolCall {
-        id: "call_1".to_owned(),
-        name: tool.to_owned(),
-        arguments: Arguments::Text(ARGUMENTS.to_owned()),
-    };
+    let call = ToolCall::new(tool, Arguments::Text(ARGUMENTS.to_owned())).with_id("call_1");
     caller.call(call, abort).await.result
 }
 

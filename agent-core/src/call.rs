@@ -2,11 +2,14 @@
 //!
 //! 1. **Prepare** (`prepare.rs`): find the tool in the table and lease its generation, read the
 //!    arguments, run the tool's `prepare` hook, coerce, validate, fill defaults, run the tool's
-//!    validator, ask `before_tool_call`. A failure ends the call here: one rejection event, no
-//!    execution.
+//!    validator, ask `before_tool_call`, ask for permission (`permission.rs`). A failure ends the
+//!    call here: one rejection event, no execution.
 //! 2. **Execute** (`execute.rs`): start event, run the tool under its time limit and the caller's
-//!    abort signal, pass partial results on.
-//! 3. **Finalize** (`finalize.rs`): `after_tool_call`, end event, the message for the model.
+//!    abort signal, inside of what was put around it, pass partial results on.
+//! 3. **Finalize** (`finalize.rs`): `after_tool_call`, end event, the message for the model. What is
+//!    too long for a model is kept in a file (`overflow.rs`).
+//!
+//! The calls of one answer are made in an order (`schedule.rs`).
 //!
 //! Exactly one result comes out, whatever happens, and every start event has its end event, also
 //! when the caller's future is dropped. Panics of tools and hooks of the embedding program end in
@@ -19,26 +22,33 @@ pub mod example;
 mod execute;
 mod finalize;
 pub mod hook;
+mod overflow;
+pub mod permission;
 mod prepare;
-mod unwind;
+pub mod schedule;
+pub(crate) mod unwind;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tool_sdk::ErrorKind;
 
 use crate::abort::AbortSignal;
 use crate::event::{Emitter, EventKind};
 use crate::limits;
 use crate::message::Message;
-use crate::registry::Registry;
+use crate::registry::{Pinned, Registry, Table};
 use crate::tool::{CallError, ToolCallResult};
 
 use execute::StartedCall;
+use overflow::Overflow;
+use prepare::PreparedCall;
 
 pub use crate::message::Arguments;
 pub use example::{ExampleError, ExampleOutcome};
-pub use hook::{After, AfterToolCall, Before, BeforeToolCall, CallView, Hooks};
+pub use hook::{After, AfterToolCall, Around, Before, BeforeToolCall, CallView, Hooks, Next};
+pub use permission::{Approval, Approver, Permissions, Question};
 
 /// A call as a model made it.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +59,8 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments as they were sent.
     pub arguments: Arguments,
+    /// Why it must not run, where that is known before.
+    refusal: Option<CallError>,
 }
 
 impl ToolCall {
@@ -58,7 +70,24 @@ impl ToolCall {
             id: uuid::Uuid::new_v4().to_string(),
             name: name.into(),
             arguments,
+            refusal: None,
         }
+    }
+
+    /// The same call, which is answered with this error and not run.
+    #[must_use]
+    pub fn refused(mut self, error: CallError) -> Self {
+        self.refusal = Some(error);
+        self
+    }
+
+    /// The last call of an answer that was cut off by the limit of tokens: it is refused, even where
+    /// its arguments can be read, since it may be half of what the model meant (R25).
+    #[must_use]
+    pub fn cut_off(self) -> Self {
+        let text = "The answer was cut off by the limit of tokens inside of this call; nothing was \
+                    run. Make the call again, with shorter arguments";
+        self.refused(CallError::new(ErrorKind::InvalidJson, text))
     }
 
     /// The same call with this id.
@@ -82,18 +111,25 @@ pub struct Finalized {
 #[derive(Clone, Debug)]
 pub struct Caller {
     registry: Registry,
+    /// The tools of one turn, instead of those that exist now.
+    pinned: Option<Arc<Pinned>>,
     events: Emitter,
     hooks: Hooks,
+    permissions: Permissions,
     timeout: Duration,
+    overflow: Overflow,
 }
 
 impl Caller {
-    /// A caller without hooks and with the usual time limits.
+    /// A caller without hooks and with the usual limits. Nobody can be asked for permission.
     pub fn new(registry: Registry, events: Emitter) -> Self {
         Self {
+            overflow: Overflow::new(limits::RESULT_TEXT, registry.state_folder()),
             registry,
+            pinned: None,
             events,
             hooks: Hooks::default(),
+            permissions: Permissions::default(),
             timeout: limits::TOOL_TIMEOUT,
         }
     }
@@ -105,6 +141,13 @@ impl Caller {
         self
     }
 
+    /// Sets who is asked for permission, and what needs none.
+    #[must_use]
+    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
     /// Sets the time limit of tools that have none of their own.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
@@ -112,15 +155,56 @@ impl Caller {
         self
     }
 
+    /// Sets how many bytes of one result's text a model sees. A longer text is cut there, and the
+    /// whole of it is kept in a file that the result names.
+    #[must_use]
+    pub fn with_result_limit(mut self, bytes: usize) -> Self {
+        self.overflow.limit = bytes;
+        self
+    }
+
+    /// The same caller for the tools of one turn, which a reload does not change.
+    #[must_use]
+    pub fn pinned(&self, tools: Arc<Pinned>) -> Self {
+        Self {
+            pinned: Some(tools),
+            ..self.clone()
+        }
+    }
+
     /// The registry.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
+    /// Where its events go.
+    pub fn events(&self) -> &Emitter {
+        &self.events
+    }
+
+    /// The tools that a call is looked up in.
+    fn table(&self) -> Arc<Table> {
+        match &self.pinned {
+            Some(pinned) => Arc::clone(pinned.table()),
+            None => self.registry.table(),
+        }
+    }
+
     /// Makes one call. It is answered exactly once, whatever happens.
     pub async fn call(&self, call: ToolCall, abort: &AbortSignal) -> Finalized {
-        match self.prepare(&call, abort).await {
-            Err(refused) => self.reject(&call, refused),
+        let prepared = self.prepare(&call, abort).await;
+        self.run(&call, prepared, abort).await
+    }
+
+    /// Takes a call from where prepare left it to its end.
+    async fn run(
+        &self,
+        call: &ToolCall,
+        prepared: Result<PreparedCall, Refused>,
+        abort: &AbortSignal,
+    ) -> Finalized {
+        match prepared {
+            Err(refused) => self.reject(call, refused),
             Ok(prepared) => {
                 let mut started = StartedCall::new(&self.events, prepared);
                 let result = self.execute(&mut started, abort).await;

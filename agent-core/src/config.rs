@@ -44,7 +44,6 @@ const NOT_SERVED: &[&[&str]] = &[
     &["plugins", "*", "isolation"],
     &["plugins", "*", "grants"],
     &["plugins", "*", "limits"],
-    &["tools", "*", "permission"],
     &["mcpServers", "*"],
     &["models", "*"],
     &["agent"],

@@ -3,11 +3,14 @@
 //! An [`Emitter`] numbers events and hands them to any number of sinks. Preset arguments appear
 //! in no event: they are added behind the point where events are made.
 
+mod queue;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use arc_swap::ArcSwap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use tool_sdk::ErrorKind;
@@ -15,6 +18,8 @@ use tool_sdk::ErrorKind;
 use crate::ids::{GenerationNumber, PluginName};
 use crate::message::{Delta, Message};
 use crate::tool::{Change, ToolCallResult};
+
+pub use queue::Queued;
 
 /// One event. `seq` rises by one from event to event of the same emitter. Events of one call reach
 /// a sink in this order; those of calls that overlap may come between each other.
@@ -209,7 +214,7 @@ pub enum EndReason {
     Error,
 }
 
-/// Takes events. Must not block: a slow reader belongs behind a channel of its own.
+/// Takes events. Must not block: a slow reader is put behind a [`Queued`].
 pub trait EventSink: Send + Sync + 'static {
     /// Takes one event.
     fn event(&self, event: &Arc<Event>);
@@ -227,22 +232,34 @@ pub struct Emitter(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    sinks: Vec<Box<dyn EventSink>>,
+    sinks: ArcSwap<Vec<Arc<dyn EventSink>>>,
     last: AtomicU64,
 }
 
 impl Emitter {
     /// An emitter to these sinks.
     pub fn new(sinks: Vec<Box<dyn EventSink>>) -> Self {
+        let sinks = sinks.into_iter().map(Arc::from).collect::<Vec<_>>();
         Self(Arc::new(Inner {
-            sinks,
+            sinks: ArcSwap::from_pointee(sinks),
             last: AtomicU64::new(0),
         }))
     }
 
+    /// Adds a sink, which sees what happens from now on.
+    pub fn add(&self, sink: impl EventSink) {
+        let sink: Arc<dyn EventSink> = Arc::new(sink);
+        self.0.sinks.rcu(|sinks| {
+            let mut sinks = Vec::clone(sinks);
+            sinks.push(Arc::clone(&sink));
+            sinks
+        });
+    }
+
     /// Hands out what happened. Nothing is made where nobody listens.
     pub fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        if self.0.sinks.is_empty() {
+        let sinks = self.0.sinks.load();
+        if sinks.is_empty() {
             return;
         }
         let seq = self.0.last.fetch_add(1, Ordering::Relaxed) + 1;
@@ -251,7 +268,7 @@ impl Emitter {
             seq,
             time: SystemTime::now(),
         });
-        for sink in &self.0.sinks {
+        for sink in sinks.iter() {
             // A sink that panics must not take the call with it that it is told of.
             if let Err(report) = tool_sdk::panic::catch(|| sink.event(&event)) {
                 tracing::error!(%report, "an event sink panicked");
@@ -263,7 +280,7 @@ impl Emitter {
 impl fmt::Debug for Emitter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Emitter")
-            .field("sinks", &self.0.sinks.len())
+            .field("sinks", &self.0.sinks.load().len())
             .finish_non_exhaustive()
     }
 }

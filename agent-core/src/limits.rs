@@ -14,6 +14,9 @@ pub const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest text of one result that is shown to a model; the rest is cut, and the text says so.
 pub const RESULT_TEXT: usize = 256 * 1024;
 
+/// How long the whole text of a result that was cut is kept.
+pub const RESULT_AGE: Duration = Duration::from_hours(7 * 24);
+
 /// Longest arguments of one call, in bytes of JSON text.
 pub const ARGUMENT_TEXT: usize = 16 * 1024 * 1024;
 

@@ -16,6 +16,7 @@ mod compatibility;
 pub mod configuration;
 mod current;
 mod notices;
+pub mod pinned;
 mod plan;
 pub mod presets;
 pub mod scan;
@@ -46,6 +47,7 @@ use crate::worker::Prober;
 use notices::{Notices, Topic};
 
 pub use configuration::Configuration;
+pub use pinned::Pinned;
 pub use presets::{PresetError, PresetProblem, Presets};
 pub use scan::{Found, Index};
 pub use settings::Settings;
@@ -152,9 +154,25 @@ impl Registry {
         events: Emitter,
     ) -> Result<Self, RegistryError> {
         let store = Store::open(&options.state).map_err(RegistryError::State)?;
+        Ok(Self::over(store, options, builder, events))
+    }
+
+    /// A registry for the tools of this program alone: there is no plugins folder, and nothing is
+    /// kept on the disk.
+    pub fn without_plugins(events: Emitter) -> Self {
+        let options = RegistryOptions::new(PathBuf::new(), PathBuf::new());
+        Self::over(Store::empty(), options, None, events)
+    }
+
+    fn over(
+        store: Store,
+        options: RegistryOptions,
+        builder: Option<Arc<Builder>>,
+        events: Emitter,
+    ) -> Self {
         let prober = Prober::new(options.helper.as_deref());
         let reload = apply::Reload::new(options.config.clone());
-        Ok(Self(Arc::new(Inner {
+        Self(Arc::new(Inner {
             options,
             builder,
             store: Arc::new(store),
@@ -170,7 +188,7 @@ impl Registry {
             events_seen: tokio::sync::watch::Sender::default(),
             watch: Arc::default(),
             reload: Mutex::new(reload),
-        })))
+        }))
     }
 
     /// The tools that exist now. The table does not change; ask again to see changes.
@@ -191,6 +209,17 @@ impl Registry {
     /// The folder of crates and finished libraries.
     pub fn plugins_folder(&self) -> &Path {
         &self.0.options.plugins
+    }
+
+    /// The folder of private copies, records and locks, where there is one.
+    pub fn state_folder(&self) -> Option<&Path> {
+        let state = self.0.options.state.as_path();
+        (!state.as_os_str().is_empty()).then_some(state)
+    }
+
+    /// Where its events go.
+    pub fn events(&self) -> &Emitter {
+        &self.0.events
     }
 
     /// Registers a tool of this program (Y49).

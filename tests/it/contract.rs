@@ -309,12 +309,14 @@ fn conversation() -> Vec<Message> {
     let blocks = vec![
         Block::Thinking {
             thinking: "Tokyo is in Japan.".to_owned(),
+            signature: None,
+            redacted: None,
         },
         Block::Content(Content::text("Let me see.")),
         Block::ToolUse {
             id: "call_1".to_owned(),
             name: "getWeather".to_owned(),
-            input: json!({"city": "Tokyo"}),
+            input: Arguments::Json(json!({"city": "Tokyo"})),
         },
     ];
     let seen = vec![

@@ -298,7 +298,7 @@ async fn y41_y43_history_after_one_call_is_four_messages() {
     let ask = Block::ToolUse {
         id: call.id.clone(),
         name: call.name.clone(),
-        input: json!({"city": "Tokyo"}),
+        input: Arguments::Json(json!({"city": "Tokyo"})),
     };
     let history = [
         Message::text(Role::System, "You are a helpful assistant."),

@@ -9,11 +9,12 @@ use tool_sdk::panic::PanicReport;
 use tool_sdk::{ErrorKind, ToolError, ToolResult};
 
 use super::Caller;
+use super::hook::{Answer, Next};
 use super::prepare::PreparedCall;
 use super::unwind::guarded;
 use crate::abort::AbortSignal;
 use crate::event::{Emitter, EventKind};
-use crate::tool::{CallError, Execution, ToolCallResult};
+use crate::tool::{BoxFuture, CallError, Execution, ToolCallResult};
 
 /// A call whose start was told. Its end is told exactly once, also when whoever waits for the
 /// call stops waiting.
@@ -94,13 +95,9 @@ impl Caller {
             progress: Arc::new(move |partial| sink.send(partial)),
         };
         let limit = call.entry.timeout().unwrap_or(self.timeout);
-        let run = async {
-            let _turn = call.entry.turn().await;
-            guarded(|| call.entry.tool().execute(execution)).await
-        };
         let ran = tokio::select! {
             biased;
-            ran = run => answered(ran).map_err(|error| without_preset(call, error)),
+            ran = self.run_inside(call, &execution) => ran,
             () = abort.aborted() => Err(aborted()),
             () = tokio::time::sleep(limit) => Err(overdue(call.name(), limit)),
         };
@@ -110,6 +107,37 @@ impl Caller {
         started.ran = Some(started.since.elapsed());
         started.result(ran)
     }
+}
+
+impl Caller {
+    /// Runs the tool inside of what the hooks put around it.
+    async fn run_inside(&self, call: &PreparedCall, execution: &Execution<'_>) -> Answer {
+        let around = self.hooks.around.as_slice();
+        if around.is_empty() {
+            return run_tool(call, execution).await;
+        }
+        let run = || -> BoxFuture<'_, Answer> { Box::pin(run_tool(call, execution)) };
+        let view = call.view();
+        let next = Next {
+            around,
+            call: &view,
+            run: &run,
+        };
+        match guarded(|| next.run()).await {
+            Ok(answer) => answer,
+            Err(report) => {
+                let text = format!("What stands around the tool panicked: {report}");
+                Err(CallError::new(ErrorKind::Panic, text))
+            }
+        }
+    }
+}
+
+/// Runs the tool when it is its turn.
+async fn run_tool(call: &PreparedCall, execution: &Execution<'_>) -> Answer {
+    let _turn = call.entry.turn().await;
+    let ran = guarded(|| call.entry.tool().execute(execution.clone())).await;
+    answered(ran).map_err(|error| without_preset(call, error))
 }
 
 fn answered(

@@ -33,7 +33,7 @@ impl Caller {
             Err(reason) => turn_into_error(result, &reason),
         }
         fill_empty(result);
-        cut_text(result, limits::RESULT_TEXT);
+        self.overflow.cut(result).await;
         let finalized = Finalized::new(shared);
         started.end(&finalized.result);
         finalized
@@ -119,26 +119,4 @@ fn turn_into_error(result: &mut ToolCallResult, reason: &str) {
     result.structured_content = None;
     result.is_error = true;
     result.error = Some(CallError::new(ErrorKind::ToolError, reason));
-}
-
-/// Cuts text that no model could read, and says so where it ends.
-fn cut_text(result: &mut ToolCallResult, limit: usize) {
-    let length = |block: &Content| block.as_text().map_or(0, str::len);
-    let total: usize = result.content.iter().map(length).sum();
-    if total <= limit {
-        return;
-    }
-    let mut left = limit;
-    result.content.retain_mut(|block| {
-        let Content::Text { text } = block else {
-            return true;
-        };
-        let there = left > 0;
-        let end = text.floor_char_boundary(left);
-        left = if end < text.len() { 0 } else { left - end };
-        text.truncate(end);
-        there
-    });
-    let note = format!("[cut: the first {limit} of {total} bytes of text are shown]");
-    result.content.push(Content::text(note));
 }

@@ -1,4 +1,4 @@
-//! What the embedding program may do before and after a tool runs.
+//! What the embedding program may do before, around and after a tool's run.
 //!
 //! Hooks see a narrow view and return a decision; they can't reach into the call. Closures that
 //! return a future are hooks.
@@ -8,9 +8,9 @@ use std::future::Future;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tool_sdk::Content;
+use tool_sdk::{Content, ToolResult};
 
-use crate::tool::{BoxFuture, ToolCallResult, ToolSpec};
+use crate::tool::{BoxFuture, CallError, ToolCallResult, ToolSpec};
 
 /// What a hook is told of the call.
 #[derive(Clone, Debug)]
@@ -91,6 +91,59 @@ where
     }
 }
 
+/// What a tool answers.
+pub type Answer = Result<ToolResult, CallError>;
+
+/// The rest of a call's way to its tool.
+pub struct Next<'a> {
+    pub(super) around: &'a [Arc<dyn Around>],
+    pub(super) call: &'a CallView,
+    pub(super) run: &'a (dyn Fn() -> BoxFuture<'a, Answer> + Send + Sync),
+}
+
+impl<'a> Next<'a> {
+    /// Runs the tool, inside of what else stands around it. It may be run again, for a second try;
+    /// the call's time limit is for all of it.
+    pub fn run(&self) -> BoxFuture<'a, Answer> {
+        match self.around.split_first() {
+            None => (self.run)(),
+            Some((first, rest)) => {
+                let next = Next {
+                    around: rest,
+                    ..*self
+                };
+                first.around(self.call.clone(), next)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Next<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Next")
+            .field("around", &self.around.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Stands around the execution of a tool: may measure it, try it again, or answer in its place.
+///
+/// A closure is one when it returns a boxed future:
+/// `|call: CallView, next: Next<'_>| Box::pin(async move { next.run().await })`.
+pub trait Around: Send + Sync + 'static {
+    /// The answer, of the tool or in its place.
+    fn around<'a>(&'a self, call: CallView, next: Next<'a>) -> BoxFuture<'a, Answer>;
+}
+
+impl<F> Around for F
+where
+    F: for<'a> Fn(CallView, Next<'a>) -> BoxFuture<'a, Answer> + Send + Sync + 'static,
+{
+    fn around<'a>(&'a self, call: CallView, next: Next<'a>) -> BoxFuture<'a, Answer> {
+        self(call, next)
+    }
+}
+
 /// The hooks of a caller.
 #[derive(Clone, Default)]
 pub struct Hooks {
@@ -98,6 +151,8 @@ pub struct Hooks {
     pub before_tool_call: Option<Arc<dyn BeforeToolCall>>,
     /// Asked when a tool has run.
     pub after_tool_call: Option<Arc<dyn AfterToolCall>>,
+    /// Stand around the execution, the first outermost.
+    pub around: Vec<Arc<dyn Around>>,
 }
 
 impl fmt::Debug for Hooks {
@@ -105,6 +160,7 @@ impl fmt::Debug for Hooks {
         f.debug_struct("Hooks")
             .field("before_tool_call", &self.before_tool_call.is_some())
             .field("after_tool_call", &self.after_tool_call.is_some())
+            .field("around", &self.around.len())
             .finish()
     }
 }

@@ -8,7 +8,7 @@ use tool_sdk::ErrorKind;
 
 use super::hook::CallView;
 use super::unwind::guarded;
-use super::{Arguments, Before, Caller, Refused, ToolCall};
+use super::{Arguments, Before, Caller, Refused, ToolCall, permission};
 use crate::abort::AbortSignal;
 use crate::plugin::Lease;
 use crate::registry::ToolEntry;
@@ -62,6 +62,10 @@ impl Caller {
         abort: &AbortSignal,
     ) -> Result<PreparedCall, Refused> {
         let draft = read(&call.arguments);
+        if let Some(error) = call.refusal.clone() {
+            let args = draft.ok().map(|draft| draft.value);
+            return Err(Refused { error, args });
+        }
         let found = self.find(&call.name);
         let (entry, lease) = found.map_err(|error| {
             let args = draft.as_ref().map_or_else(
@@ -71,6 +75,11 @@ impl Caller {
             Refused { error, args }
         })?;
         let draft = draft.map_err(|refused| *refused)?;
+        // A tool that may not run has no say in it.
+        if let Err(error) = permission::not_denied(&entry) {
+            let args = Some(draft.value);
+            return Err(Refused { error, args });
+        }
         let prepared = if abort.is_aborted() {
             Err(aborted())
         } else {
@@ -109,14 +118,16 @@ impl Caller {
             entry: Arc::clone(&entry),
         };
         self.ask_before(&mut prepared, schema).await?;
+        self.permissions.ask(&prepared).await?;
         Ok(prepared)
     }
 
     /// Finds the tool and keeps its generation in service. A generation that closed between the
-    /// look at the table and the lease was replaced, so the table is looked at again.
+    /// look at the table and the lease was replaced, so the table is looked at again; one of pinned
+    /// tools can't close.
     fn find(&self, name: &str) -> Result<(Arc<ToolEntry>, Option<Lease>), CallError> {
         loop {
-            let table = self.registry.table();
+            let table = self.table();
             let Some(entry) = table.get(name) else {
                 return Err(CallError::new(ErrorKind::UnknownTool, table.unknown(name)));
             };

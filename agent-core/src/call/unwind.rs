@@ -11,7 +11,7 @@ use tool_sdk::panic::{PanicReport, catch};
 use crate::tool::BoxFuture;
 
 /// Makes a future and runs it to its end; a panic of either becomes a report.
-pub(super) async fn guarded<'a, T>(
+pub(crate) async fn guarded<'a, T>(
     make: impl FnOnce() -> BoxFuture<'a, T>,
 ) -> Result<T, PanicReport> {
     let future = catch(make)?;

@@ -91,6 +91,15 @@ impl Store {
         })
     }
 
+    /// A store of nothing, for where no library will be admitted.
+    pub fn empty() -> Self {
+        Self {
+            dir: PathBuf::new(),
+            seen: Mutex::default(),
+            is_newer: AtomicBool::new(false),
+        }
+    }
+
     /// Makes the folder again if it was taken away.
     fn provide(&self) -> Result<(), PluginError> {
         if self.dir.is_dir() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Presets, Settings, Table};
-use crate::config::{Config, ConfigError, Environment, FILE_NAME};
+use crate::config::{Config, ConfigError, Environment, FILE_NAME, Permission};
 use crate::fingerprint::{Fingerprint, now};
 use crate::ids::{ContentHash, PluginName, is_same_plugin};
 use crate::tool::problem::closest;
@@ -29,6 +29,8 @@ pub struct Configuration {
     pub settings: Settings,
     /// Time limits of tools, instead of their own.
     pub timeouts: BTreeMap<String, Duration>,
+    /// Whether calls of tools run, are asked for, or are refused, instead of what the tool says.
+    pub permissions: BTreeMap<String, Permission>,
     /// How many retired libraries of one plugin may stay mapped before a notice says so.
     pub max_images: Option<usize>,
 }
@@ -38,11 +40,15 @@ impl Configuration {
     /// plugin that needs it.
     pub fn read(config: &Config, environment: Environment<'_>) -> Self {
         let tools = config.tools.iter();
+        let permissions = tools.clone();
+        let permissions =
+            permissions.filter_map(|(name, tool)| Some((name.clone(), tool.permission?)));
         let timeouts = tools.filter_map(|(name, tool)| Some((name.clone(), tool.timeout?)));
         Self {
             presets: Presets::read(config, environment),
             settings: Settings::read(config, environment),
             timeouts: timeouts.collect(),
+            permissions: permissions.collect(),
             max_images: config.max_images,
         }
     }
@@ -51,6 +57,7 @@ impl Configuration {
     pub(super) fn agrees_on(&self, other: &Self, tool: &str) -> bool {
         self.presets.of(tool) == other.presets.of(tool)
             && self.timeouts.get(tool) == other.timeouts.get(tool)
+            && self.permissions.get(tool) == other.permissions.get(tool)
     }
 }
 

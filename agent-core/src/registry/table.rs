@@ -15,6 +15,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use super::configuration::Configuration;
 use super::presets::{Preset, PresetError};
 use super::turns::Turns;
+use crate::config::Permission;
 use crate::ids::{GenerationNumber, PluginName};
 use crate::plugin::{Generation, Lease};
 use crate::tool::preset::hide;
@@ -33,14 +34,17 @@ pub struct Table {
 }
 
 /// One tool in the table.
+#[derive(Clone)]
 pub struct ToolEntry {
     tool: Arc<dyn HostTool>,
     /// The tool's own, without presets.
     spec: Arc<ToolSpec>,
-    schema: Result<ArgumentSchema, Unavailable>,
+    schema: Result<Arc<ArgumentSchema>, Unavailable>,
     preset: Preset,
     /// Instead of the tool's own time limit.
     timeout: Option<Duration>,
+    /// Instead of what the tool's annotations say.
+    permission: Option<Permission>,
     /// Where only so many calls may run at the same time.
     turns: Option<Arc<Semaphore>>,
     origin: Origin,
@@ -106,14 +110,17 @@ impl ToolEntry {
             turns,
         } = settings;
         let Configuration {
-            presets, timeouts, ..
+            presets,
+            timeouts,
+            permissions,
+            ..
         } = &**configuration;
         let whole = tool.spec();
         let hidden = presets.names(whole);
         let spec = without(whole, &hidden);
         let preset = presets.values(whole);
         let schema = ArgumentSchema::compile(&spec.input_schema)
-            .map(|schema| schema.hiding(hidden))
+            .map(|schema| Arc::new(schema.hiding(hidden)))
             .map_err(Unavailable::from);
         let (schema, preset) = match preset {
             Ok(preset) => (schema, preset),
@@ -122,6 +129,7 @@ impl ToolEntry {
         let limit = whole.max_concurrent;
         Self {
             timeout: timeouts.get(&whole.name).copied(),
+            permission: permissions.get(&whole.name).copied(),
             turns: limit.map(|limit| turns.of(&whole.name, limit)),
             spec,
             tool,
@@ -137,6 +145,27 @@ impl ToolEntry {
     pub(super) fn again(&self, settings: &ToolSettings) -> Self {
         let (tool, generation) = (Arc::clone(&self.tool), self.generation.clone());
         Self::with(tool, self.origin, self.isolation, generation, settings)
+    }
+
+    /// The same tool under another name.
+    #[must_use]
+    pub(super) fn named(&self, name: String) -> Self {
+        let mut entry = self.clone();
+        Arc::make_mut(&mut entry.spec).name = name;
+        entry
+    }
+
+    /// Whether a call runs, is asked for, or is refused. Where nothing is configured, a tool that
+    /// says that it destroys is asked for.
+    pub fn permission(&self) -> Permission {
+        self.permission.unwrap_or_else(|| {
+            let destroys = self.spec.annotations.destructive == Some(true);
+            if destroys && self.spec.annotations.read_only != Some(true) {
+                Permission::Ask
+            } else {
+                Permission::Allow
+            }
+        })
     }
 
     /// How long a call may run, where it was configured or the tool says so.
@@ -156,7 +185,7 @@ impl ToolEntry {
 
     /// The compiled schema of the arguments that a model may send, or why the tool can't be called.
     pub fn schema(&self) -> Result<&ArgumentSchema, &Unavailable> {
-        self.schema.as_ref()
+        self.schema.as_deref()
     }
 
     /// The arguments together with the tool's presets. For the tool alone: presets are secret.
