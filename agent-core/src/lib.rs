@@ -15,9 +15,11 @@
 //! | 6 | [`registry`] | which tools exist now |
 //! | 7 | [`call`] | prepare → execute → finalize |
 //! | 8 | [`mod@format`] | one definition, many dialects |
+//! | 10 | [`agent`] | the loop, the conversation, model clients |
 //! | 12 | [`cli`] | the command, behind the feature `cli` |
 
 pub mod abort;
+pub mod agent;
 pub mod build;
 pub mod call;
 #[cfg(feature = "cli")]

@@ -18,7 +18,7 @@ pub type DeltaSink<'a> = &'a mut (dyn FnMut(Delta) + Send);
 /// The futures may be dropped at any time; the request is given up then. A closure that takes a
 /// [`Prompt`] and returns a future of a [`Reply`] is a model.
 pub trait Model: Send + Sync + 'static {
-    /// The conversation in the provider's words; OpenAI's, where the model says nothing else.
+    /// The conversation in the provider's words; `OpenAI`'s, where the model says nothing else.
     fn format(&self, context: &Context) -> Map<String, Value> {
         format::openai::conversation(context, None)
     }

@@ -6,6 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 use tool_sdk::Content;
 
+use crate::format::content;
+
 /// The stdout that the process was started with.
 pub(super) struct Output {
     /// A mutex, since events and answers may be written from different threads.
@@ -109,40 +111,9 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// A result as people read it: text as it is, anything else as one line.
-pub(super) fn readable(content: &[Content]) -> String {
-    let blocks: Vec<String> = content.iter().map(block).collect();
+pub(super) fn readable(blocks: &[Content]) -> String {
+    let blocks: Vec<String> = blocks.iter().map(content::line).collect();
     blocks.join("\n")
-}
-
-fn block(content: &Content) -> String {
-    match content {
-        Content::Text { text } => text.clone(),
-        Content::Image { data, mime_type } => {
-            format!("[image {mime_type}, {}]", decoded_size(data))
-        }
-        Content::Audio { data, mime_type } => {
-            format!("[audio {mime_type}, {}]", decoded_size(data))
-        }
-        Content::Resource { resource } => {
-            let kind = resource.mime_type.as_deref().unwrap_or("unknown type");
-            format!("[resource {}, {kind}]", resource.uri)
-        }
-        _ => "[content of a kind that this version does not know]".to_owned(),
-    }
-}
-
-/// How much base64 text decodes to.
-fn decoded_size(base64: &str) -> String {
-    let padding = base64
-        .bytes()
-        .rev()
-        .take_while(|byte| *byte == b'=')
-        .count();
-    match (base64.len() / 4 * 3).saturating_sub(padding) {
-        bytes @ 0..1000 => format!("{bytes} B"),
-        bytes @ 1000..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
-        bytes => format!("{} MB", bytes.div_ceil(1_000_000)),
-    }
 }
 
 #[cfg(test)]

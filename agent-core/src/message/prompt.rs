@@ -24,6 +24,6 @@ pub struct Prompt {
     /// What the model is to know.
     pub context: Context,
     /// The part of the request's body that holds instructions and messages, as
-    /// `{"messages": […]}` of OpenAI, or `{"system": …, "messages": […]}` of Anthropic.
+    /// `{"messages": […]}` of `OpenAI`, or `{"system": …, "messages": […]}` of Anthropic.
     pub conversation: Map<String, Value>,
 }
