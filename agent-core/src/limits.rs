@@ -24,6 +24,18 @@ pub const ARGUMENT_TEXT: usize = 16 * 1024 * 1024;
 /// plugin.
 pub const ARGUMENT_DEPTH: usize = 127;
 
+/// How often an agent asks its model in one run.
+pub const ITERATIONS: usize = 10;
+
+/// How often in a row the same call may fail in the same way before the model is told so.
+pub const HINTED_FAILURES: usize = 3;
+
+/// How often in a row the same call may fail in the same way before it is not made again.
+pub const REPEATED_FAILURES: usize = 5;
+
+/// How long a run waits at its end for readers of events that lag behind.
+pub const SINK_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// Threads of the tool pool that may be at work at once; a call beyond them waits for a free one.
 pub const POOL_THREADS: usize = 64;
 

@@ -95,6 +95,7 @@ async fn tool_result_of_every_kind_of_error() {
             })
         })),
         after_tool_call: None,
+        ..Hooks::default()
     };
     let caller = host.caller().with_timeout(SHORT).with_hooks(hooks);
     let mut results = Vec::new();

@@ -21,6 +21,7 @@ where
     Hooks {
         before_tool_call: Some(Arc::new(hook)),
         after_tool_call: None,
+        ..Hooks::default()
     }
 }
 
@@ -31,6 +32,7 @@ where
     Hooks {
         before_tool_call: None,
         after_tool_call: Some(Arc::new(hook)),
+        ..Hooks::default()
     }
 }
 
@@ -112,6 +114,7 @@ async fn hooks_see_the_call_as_the_tool_gets_it() {
                 async { Ok(After::default()) }
             },
         )),
+        ..Hooks::default()
     };
     call(hooks).await;
     let seen = r#"call_1 Weather Lookup {"city":"Tokyo","units":"celsius"}"#;

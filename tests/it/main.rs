@@ -6,6 +6,7 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod agent;
 mod agreement;
 mod architecture;
 mod arguments;

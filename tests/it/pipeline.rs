@@ -157,6 +157,7 @@ async fn y13_y14_r6_what_fails_in_prepare_never_starts() {
             after.fetch_add(1, Ordering::SeqCst);
             async { Ok(agent_core::call::After::default()) }
         })),
+        ..Hooks::default()
     };
     let caller = host.caller().with_hooks(hooks);
     let finalized = host.make(&caller, weather_call(json!({}))).await;
@@ -373,30 +374,42 @@ async fn result_without_text_says_so() {
 #[tokio::test]
 async fn text_beyond_the_limit_is_cut_and_says_so() {
     const LIMIT: usize = 256 * 1024;
-    let content = async |blocks: Vec<Content>| {
+    let called = async |blocks: Vec<Content>| {
         let host = Host::with(answering("long", move || {
             Ok(ToolResult::content(blocks.clone()))
         }))
         .await;
-        host.call("long", "").await.result.content.clone()
+        let result = host.call("long", "").await.result;
+        let whole = result.details.get("fullText").map(|path| {
+            let path = path.as_str().unwrap();
+            (path.to_owned(), fs_err::read_to_string(path).unwrap())
+        });
+        (result.content.clone(), whole)
     };
     let whole = vec![Content::text("x".repeat(LIMIT))];
-    assert_eq!(content(whole.clone()).await, whole);
+    assert_eq!(called(whole.clone()).await, (whole, None));
 
     let image = Content::image("A".repeat(LIMIT), "image/png");
+    let umlauts = "ü".repeat(LIMIT);
     let long = vec![
         Content::text("ab"),
-        Content::text("ü".repeat(LIMIT)),
+        Content::text(&umlauts),
         image.clone(),
         Content::text("z"),
     ];
+    let (content, kept) = called(long).await;
+    let (path, kept) = kept.unwrap();
+    let note = format!(
+        "[cut: the first 262144 of 524291 bytes of text are shown; the whole text is in {path}]"
+    );
     let cut = [
         Content::text("ab"),
         Content::text("ü".repeat(LIMIT / 2 - 1)),
         image,
-        Content::text("[cut: the first 262144 of 524291 bytes of text are shown]"),
+        Content::text(note),
     ];
-    assert_eq!(content(long).await, cut);
+    // Not `assert_eq!`, which would print all of it.
+    assert!(content == cut && kept == format!("ab\n{umlauts}\nz"));
 }
 
 #[tokio::test]

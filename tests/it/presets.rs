@@ -87,6 +87,7 @@ async fn r13_a5_preset_reaches_the_tool_and_nobody_else() {
             after.add(format!("after {call:?} {result:?}"));
             async { Ok(After::default()) }
         })),
+        ..Hooks::default()
     };
     let caller = host.caller().with_hooks(hooks);
     let call = ToolCall::new("bing_search", Arguments::Json(json!({"question": "why"})));
@@ -159,6 +160,7 @@ async fn r13_hook_that_rewrites_a_preset_is_refused() {
             ))
         })),
         after_tool_call: None,
+        ..Hooks::default()
     };
     let call = ToolCall::new("bing_search", Arguments::Json(json!({"question": "why"})));
     let caller = host.caller().with_hooks(hooks);

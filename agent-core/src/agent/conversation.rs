@@ -92,7 +92,8 @@ impl Conversation {
                 return true;
             };
             let twin = requested.iter().find(|other| other.id == *id);
-            let is_same = twin.is_some_and(|twin| twin.name == *name && same(&twin.arguments, input));
+            let is_same =
+                twin.is_some_and(|twin| twin.name == *name && same(&twin.arguments, input));
             if is_same {
                 return false;
             }
@@ -113,17 +114,21 @@ impl Conversation {
         requested
     }
 
-    /// Answers an open call. An answer to a call that is not open, or that has its answer, is
-    /// dropped.
-    pub fn answer(&mut self, result: &ToolCallResult) {
+    /// Answers an open call; the model reads the note, if there is one, behind the result. An answer
+    /// to a call that is not open, or that has its answer, is dropped.
+    pub fn answer(&mut self, result: &ToolCallResult, note: Option<String>) {
         let mut open = self.open.iter_mut();
         let waiting = open.find(|call| call.id == result.tool_call_id && call.answer.is_none());
         if let Some(call) = waiting {
             let mut message = Message::tool_result(result);
             // The name is the call's, whatever the tool is called elsewhere.
             for block in &mut message.content {
-                if let Block::ToolResult { tool_name, .. } = block {
+                if let Block::ToolResult {
+                    tool_name, content, ..
+                } = block
+                {
                     tool_name.clone_from(&call.name);
+                    content.extend(note.as_deref().map(Content::text));
                 }
             }
             call.answer = Some(message);
@@ -157,7 +162,10 @@ impl OpenCall {
 
 /// Whether two calls have the same arguments, however they are spelled.
 fn same(one: &Arguments, other: &Arguments) -> bool {
-    one == other || one.object().is_some_and(|object| other.object() == Some(object))
+    one == other
+        || one
+            .object()
+            .is_some_and(|object| other.object() == Some(object))
 }
 
 /// Checks that every call has one answer, in the order of the calls, before anything else is said.
@@ -169,7 +177,10 @@ fn check(messages: &[Message]) -> Result<(), ConversationError> {
             return refuse("it is empty".to_owned());
         }
         if message.role != Role::Tool && !open.is_empty() {
-            return refuse(format!("the call `{}` before it is not answered", open.join("`, `")));
+            return refuse(format!(
+                "the call `{}` before it is not answered",
+                open.join("`, `")
+            ));
         }
         let mut ids = HashSet::new();
         for block in &message.content {
@@ -182,7 +193,9 @@ fn check(messages: &[Message]) -> Result<(), ConversationError> {
                 }
                 (Block::ToolResult { tool_call_id, .. }, Role::Tool) => {
                     let Some(call) = open.iter().position(|id| id == tool_call_id) else {
-                        return refuse(format!("it answers `{tool_call_id}`, which is no open call"));
+                        return refuse(format!(
+                            "it answers `{tool_call_id}`, which is no open call"
+                        ));
                     };
                     open.remove(call);
                 }
@@ -190,7 +203,9 @@ fn check(messages: &[Message]) -> Result<(), ConversationError> {
                     return refuse("only the assistant calls tools".to_owned());
                 }
                 (Block::ToolResult { .. }, _) | (_, Role::Tool) => {
-                    return refuse("results of tools, and nothing else, have the role `tool`".to_owned());
+                    return refuse(
+                        "results of tools, and nothing else, have the role `tool`".to_owned(),
+                    );
                 }
                 _ => {}
             }

@@ -91,7 +91,8 @@ impl Permissions {
 
     /// Asks, where the tool must be asked for.
     pub(super) async fn ask(&self, call: &PreparedCall) -> Result<(), CallError> {
-        let tool = call.name();
+        // By the name that a person knows it by, whatever name the model is shown.
+        let tool = own_name(&call.entry);
         if call.entry.permission() != Permission::Ask || self.allowed.contains(tool) {
             return Ok(());
         }
@@ -148,6 +149,10 @@ impl fmt::Debug for Permissions {
             .field("allowed", &self.allowed)
             .finish_non_exhaustive()
     }
+}
+
+fn own_name(entry: &ToolEntry) -> &str {
+    &entry.tool().spec().name
 }
 
 /// What the configuration denies is refused before anything of the tool runs.

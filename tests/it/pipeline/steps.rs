@@ -52,6 +52,7 @@ async fn logging_host(log: &Log) -> (Host, Caller) {
                 async { Ok(After::default()) }
             },
         )),
+        ..Hooks::default()
     };
     let sink = move |event: &Arc<Event>| match &event.kind {
         EventKind::ToolExecutionStart { args, .. } => events.add(format!("start {args}")),

@@ -1,0 +1,332 @@
+//! One turn: ask the model once, make the calls that it wants, answer them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Map, Value};
+
+use super::conversation::{Requested, last_words};
+use super::guard::Fingerprint;
+use super::run::{Running, last_question};
+use super::{AgentError, Terminate, window};
+use crate::call::schedule::Batch;
+use crate::call::unwind::guarded;
+use crate::call::{Finalized, ToolCall};
+use crate::config::Permission;
+use crate::event::{Emitter, EventKind};
+use crate::message::{Block, Context, Delta, Message, Prompt, Reply, Role, StopReason};
+use crate::registry::Pinned;
+
+/// What a turn came to.
+pub(super) enum Turned {
+    /// Calls were made and answered.
+    Called,
+    /// The model had its say.
+    Said(Message),
+    /// Tools ended the loop with these words.
+    Terminated(Message),
+    /// It was aborted.
+    Aborted,
+}
+
+/// A turn whose start was told.
+struct Turn<'a>(&'a Emitter);
+
+impl<'a> Turn<'a> {
+    fn start(events: &'a Emitter) -> Self {
+        events.emit(|| EventKind::TurnStart);
+        Self(events)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.emit(|| EventKind::TurnEnd);
+    }
+}
+
+impl Running<'_> {
+    /// Asks the model once and makes its calls.
+    pub(super) async fn turn(&mut self) -> Result<Turned, AgentError> {
+        let _turn = Turn::start(self.agent.caller.events());
+        let tools = Arc::new(self.tools());
+        let context = self.context(&tools);
+        let Some(reply) = self.ask(context).await? else {
+            return Ok(Turned::Aborted);
+        };
+        let is_cut = reply.stop == StopReason::Length
+            && matches!(reply.content.last(), Some(Block::ToolUse { .. }));
+        let message = reply.into_message();
+        let requested = self.agent.talk().conversation.reply(message.clone());
+        if requested.is_empty() {
+            return Ok(Turned::Said(message));
+        }
+        let batch = self.make(&requested, is_cut, tools).await;
+        if self.abort.is_aborted() {
+            return Ok(Turned::Aborted);
+        }
+        let terminates = match self.agent.settings.terminate {
+            Terminate::Any => batch.any_terminates(),
+            Terminate::All => batch.all_terminate(),
+        };
+        if !terminates {
+            return Ok(Turned::Called);
+        }
+        let words = last_words(batch.results.iter().map(|one| &*one.result));
+        self.agent.talk().conversation.reply(words.clone());
+        self.tell(&words);
+        Ok(Turned::Terminated(words))
+    }
+
+    /// Asks the model for a last word, without tools.
+    pub(super) async fn last_turn(&mut self) -> Result<Option<Message>, AgentError> {
+        let _turn = Turn::start(self.agent.caller.events());
+        let mut context = self.context(&Pinned::default());
+        context.messages.push(last_question());
+        let Some(mut reply) = self.ask(context).await? else {
+            return Ok(None);
+        };
+        let is_call = |block: &Block| matches!(block, Block::ToolUse { .. });
+        reply.content.retain(|block| !is_call(block));
+        let message = reply.into_message();
+        self.agent.talk().conversation.reply(message.clone());
+        Ok(Some(message))
+    }
+
+    /// The tools of this turn.
+    fn tools(&self) -> Pinned {
+        let agent = self.agent;
+        let all = agent.caller.registry().pin();
+        let all = all.with(agent.own_tools.iter().cloned());
+        let shown = all.only(|entry| agent.groups.shows(&entry.spec().name));
+        shown
+            .with(agent.groups.tool())
+            .prefixed(&agent.settings.prefix)
+    }
+
+    fn context(&self, tools: &Pinned) -> Context {
+        let agent = self.agent;
+        let callable = tools
+            .table()
+            .entries()
+            .iter()
+            .filter(|entry| entry.schema().is_ok() && entry.permission() != Permission::Deny);
+        let instructions = agent.groups.instructions();
+        let prompts = [agent.settings.system_prompt.as_str(), &instructions];
+        let prompts: Vec<&str> = prompts
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect();
+        Context {
+            system_prompt: prompts.join("\n\n"),
+            messages: agent.talk().conversation.messages(),
+            tools: callable.map(|entry| Arc::clone(entry.spec())).collect(),
+        }
+    }
+
+    /// Y21: prepares the context, puts it in the provider's words, asks. `None` when aborted.
+    async fn ask(&mut self, context: Context) -> Result<Option<Reply>, AgentError> {
+        let abort = self.abort.clone();
+        let prompt = tokio::select! {
+            biased;
+            () = abort.aborted() => return Ok(None),
+            prompt = self.prompt(context) => prompt?,
+        };
+        let events = self.agent.caller.events().clone();
+        let heard = Heard::start(&events);
+        let asked = tokio::select! {
+            biased;
+            () = abort.aborted() => None,
+            asked = self.answer(prompt, &heard) => Some(asked),
+        };
+        match asked {
+            Some(Ok(reply)) => {
+                heard.end(reply.content.clone(), reply.usage.clone());
+                self.spend(reply.usage.as_ref());
+                Ok(Some(reply))
+            }
+            Some(Err(error)) => {
+                heard.end_early();
+                Err(error)
+            }
+            None => {
+                // What came of the text was read by somebody.
+                let message = heard.end_early();
+                self.agent.talk().conversation.reply(message);
+                Ok(None)
+            }
+        }
+    }
+
+    async fn prompt(&self, context: Context) -> Result<Prompt, AgentError> {
+        let hooks = &self.agent.hooks;
+        let context = match &hooks.prepare_context {
+            None => context,
+            Some(hook) => {
+                let prepared = guarded(|| hook.prepare(context)).await;
+                let mut context = finished("`prepare_context`", prepared)?;
+                context.messages = window::paired(&context.messages);
+                context
+            }
+        };
+        let conversation = match &hooks.format_messages {
+            None => self.format(&context)?,
+            Some(hook) => {
+                let formatted = guarded(|| hook.format(context.clone())).await;
+                finished("`format_messages`", formatted)?
+            }
+        };
+        Ok(Prompt {
+            context,
+            conversation,
+        })
+    }
+
+    /// In the words of the model, which is code of the program as well.
+    fn format(&self, context: &Context) -> Result<Map<String, Value>, AgentError> {
+        tool_sdk::panic::catch(|| self.agent.model.format(context)).map_err(|report| {
+            AgentError::Hook {
+                what: "the model's format",
+                reason: report.to_string(),
+            }
+        })
+    }
+
+    async fn answer(&self, prompt: Prompt, heard: &Heard<'_>) -> Result<Reply, AgentError> {
+        let model = &self.agent.model;
+        let mut hear = |delta| heard.hear(delta);
+        let answered = if self.agent.settings.stream {
+            guarded(|| model.stream(prompt, &mut hear)).await
+        } else {
+            guarded(|| model.complete(prompt)).await
+        };
+        match answered {
+            Ok(reply) => Ok(reply?),
+            Err(report) => Err(AgentError::Hook {
+                what: "the model",
+                reason: format!("it panicked: {report}"),
+            }),
+        }
+    }
+
+    /// Makes the calls of one answer, and answers each as soon as it has ended.
+    async fn make(&mut self, requested: &[Requested], is_cut: bool, tools: Arc<Pinned>) -> Batch {
+        self.guard.next_round();
+        let fingerprints = requested.iter().map(|call| {
+            let fingerprint = Fingerprint::of(call, tools.table());
+            (call.id.clone(), fingerprint)
+        });
+        let fingerprints: Vec<(String, Fingerprint)> = fingerprints.collect();
+        let last = requested.len().saturating_sub(1);
+        let calls = requested.iter().zip(&fingerprints).enumerate();
+        let calls = calls.map(|(at, (call, (_, fingerprint)))| {
+            let made = ToolCall::new(&call.name, call.arguments.clone()).with_id(&call.id);
+            if is_cut && at == last {
+                made.cut_off()
+            } else {
+                self.guard.admit(made, fingerprint)
+            }
+        });
+        let calls: Vec<ToolCall> = calls.collect();
+        let guard = Mutex::new(&mut self.guard);
+        let answered = |finalized: &Finalized| {
+            let result = &*finalized.result;
+            let known = fingerprints
+                .iter()
+                .find(|(id, _)| *id == result.tool_call_id);
+            let note = known.and_then(|(_, fingerprint)| {
+                let mut guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
+                guard.note(fingerprint.clone(), result)
+            });
+            self.agent.talk().conversation.answer(result, note);
+        };
+        let caller = self.agent.caller.pinned(tools);
+        let mode = self.agent.settings.tool_execution;
+        let batch = caller.call_all(&calls, mode, &self.abort, &answered).await;
+        self.agent.talk().conversation.close();
+        for one in &batch.results {
+            self.tell(&one.message);
+            self.spend(one.result.usage.as_ref());
+        }
+        batch
+    }
+}
+
+/// What a hook of the program came to.
+fn finished<T>(
+    what: &'static str,
+    done: Result<Result<T, String>, tool_sdk::panic::PanicReport>,
+) -> Result<T, AgentError> {
+    match done {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(reason)) => Err(AgentError::Hook { what, reason }),
+        Err(report) => Err(AgentError::Hook {
+            what,
+            reason: format!("it panicked: {report}"),
+        }),
+    }
+}
+
+/// An answer on its way. Its end is told exactly once.
+struct Heard<'a> {
+    events: &'a Emitter,
+    /// The text so far. A mutex, since a model may speak from another thread.
+    text: Mutex<String>,
+    ended: bool,
+}
+
+impl<'a> Heard<'a> {
+    fn start(events: &'a Emitter) -> Self {
+        events.emit(|| EventKind::MessageStart {
+            message: Message::new(Role::Assistant, Vec::new()),
+        });
+        Self {
+            events,
+            text: Mutex::default(),
+            ended: false,
+        }
+    }
+
+    fn hear(&self, delta: Delta) {
+        let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        match &delta {
+            Delta::Text { text: more } => text.push_str(more),
+            Delta::Restart => text.clear(),
+            _ => {}
+        }
+        drop(text);
+        self.events.emit(|| EventKind::MessageUpdate { delta });
+    }
+
+    fn end(mut self, content: Vec<Block>, usage: Option<Value>) {
+        self.ended = true;
+        self.events.emit(|| EventKind::MessageEnd {
+            message: Message::new(Role::Assistant, content),
+            usage,
+        });
+    }
+
+    /// Ends with the text so far, which is returned.
+    fn end_early(mut self) -> Message {
+        self.tell_early()
+    }
+
+    fn tell_early(&mut self) -> Message {
+        self.ended = true;
+        let text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = Some(text.clone()).filter(|text| !text.is_empty());
+        let message = Message::new(Role::Assistant, text.map(Block::text).into_iter().collect());
+        self.events.emit(|| EventKind::MessageEnd {
+            message: message.clone(),
+            usage: None,
+        });
+        message
+    }
+}
+
+impl Drop for Heard<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.tell_early();
+        }
+    }
+}
