@@ -116,7 +116,7 @@ impl Conversation {
 
     /// Answers an open call; the model reads the note, if there is one, behind the result. An answer
     /// to a call that is not open, or that has its answer, is dropped.
-    pub fn answer(&mut self, result: &ToolCallResult, note: Option<String>) {
+    pub fn answer(&mut self, result: &ToolCallResult, note: Option<&str>) {
         let mut open = self.open.iter_mut();
         let waiting = open.find(|call| call.id == result.tool_call_id && call.answer.is_none());
         if let Some(call) = waiting {
@@ -128,7 +128,7 @@ impl Conversation {
                 } = block
                 {
                     tool_name.clone_from(&call.name);
-                    content.extend(note.as_deref().map(Content::text));
+                    content.extend(note.map(Content::text));
                 }
             }
             call.answer = Some(message);

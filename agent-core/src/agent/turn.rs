@@ -237,7 +237,10 @@ impl Running<'_> {
                 let mut guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
                 guard.note(fingerprint.clone(), result)
             });
-            self.agent.talk().conversation.answer(result, note);
+            self.agent
+                .talk()
+                .conversation
+                .answer(result, note.as_deref());
         };
         let caller = self.agent.caller.pinned(tools);
         let mode = self.agent.settings.tool_execution;

@@ -15,7 +15,9 @@ pub fn window(messages: &[Message], at_most: usize) -> Vec<Message> {
         said.map(|(at, _)| at)
     };
     let earliest = messages.len().saturating_sub(at_most);
-    let start = starts().find(|at| *at >= earliest).or(starts().last());
+    let start = starts()
+        .find(|at| *at >= earliest)
+        .or_else(|| starts().next_back());
     paired(
         messages
             .get(start.unwrap_or(earliest)..)
