@@ -1,4 +1,5 @@
-//! Rows 1a, 1b and 1c: what the whole pipeline costs, against the same work without it.
+//! Rows 1a, 1b and 1c: what the whole pipeline costs, against the same work without it. Names of
+//! rows behind `--` choose some of them.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -117,9 +118,15 @@ async fn run() {
     let abort = AbortSignal::new();
 
     check(&caller, &abort).await;
-    inline(&caller, &bare, &abort).await;
-    asynchronous(&caller, &abort).await;
-    blocking(&caller, &abort).await;
+    if support::is_chosen("1a") {
+        inline(&caller, &bare, &abort).await;
+    }
+    if support::is_chosen("1b") {
+        asynchronous(&caller, &abort).await;
+    }
+    if support::is_chosen("1c") {
+        blocking(&caller, &abort).await;
+    }
 }
 
 async fn call(caller: &Caller, abort: &AbortSignal, tool: &str) -> Arc<ToolCallResult> {
