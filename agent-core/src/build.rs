@@ -239,6 +239,7 @@ impl Builder {
     ) -> Result<Built, BuildError> {
         let begin = Instant::now();
         let package = &manifest.package;
+        self.provide_sdk(manifest).await?;
         // While a build of the crate runs, its library is about to be replaced.
         if !self.queue.holds(package) {
             let look = self.look(manifest).await?;
@@ -256,7 +257,6 @@ impl Builder {
             wanted = stop.wanted(package) => return Err(wanted),
             lock = self.lock(progress) => lock?,
         };
-        self.provide_sdk(manifest).await?;
         let look = self.look(manifest).await?;
         if let Some(built) = self.unchanged(&look, manifest, progress, begin) {
             return Ok(built);

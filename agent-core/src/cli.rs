@@ -195,6 +195,22 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Waits until somebody wants the command to end: by the terminal's interrupt, or as services and
+/// terminals that close do. What was started is ended in any case.
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let wait = async |kind| match signal(kind) {
+        Ok(mut signal) => _ = signal.recv().await,
+        // Then the system ends the process by itself.
+        Err(_) => std::future::pending().await,
+    };
+    tokio::select! {
+        () = wait(SignalKind::interrupt()) => {}
+        () = wait(SignalKind::terminate()) => {}
+        () = wait(SignalKind::hangup()) => {}
+    }
+}
+
 /// Files that may be open at once, where the system allows so many.
 const OPEN_FILES: u64 = 65_536;
 

@@ -5,7 +5,7 @@
 //! whether to build, and to recognise what was built.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use fs_err as fs;
 use toml::{Table, Value};
@@ -285,7 +285,21 @@ fn build_script(folder: &Path, package: &Table) -> Option<PathBuf> {
 fn sdk_path(folder: &Path, table: &Table) -> Option<PathBuf> {
     let dependencies = table.get("dependencies")?.as_table()?;
     let path = dependencies.get(sdk::CRATE)?.get("path")?.as_str()?;
-    std::path::absolute(folder.join(path)).ok()
+    let path = std::path::absolute(folder.join(path)).ok()?;
+    Some(without_detours(&path))
+}
+
+/// The path without `.` and `..`, links not followed.
+fn without_detours(path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => drop(whole.pop()),
+            Component::CurDir => {}
+            other => whole.push(other),
+        }
+    }
+    whole
 }
 
 fn listed(kinds: &[String]) -> String {

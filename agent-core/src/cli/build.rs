@@ -14,7 +14,7 @@ use super::context::Place;
 use super::contract::{FinishedLibrary, HandedOn, Manifest, Stamp};
 use super::inspect::{Inspected, Inspector, Options, Subject};
 use super::output::{Output, plain};
-use super::{CommandError, Exit, Global, log, output};
+use super::{CommandError, Exit, Global, interrupted, log, output};
 use crate::build::Profile;
 use crate::event::FailedPlugin;
 use crate::ids::PluginName;
@@ -58,7 +58,7 @@ pub(super) async fn run(
     } = Sorted::of(&index, !global.no_build);
     let inspected = tokio::select! {
         inspected = inspector.inspect(subjects) => inspected,
-        _ = tokio::signal::ctrl_c() => return Err(CommandError::failed("interrupted")),
+        () = interrupted() => return Err(CommandError::failed("interrupted")),
     };
     let mut finished = Vec::new();
     for one in inspected {

@@ -7,7 +7,7 @@ use tokio_util::task::AbortOnDropHandle;
 use tool_sdk::ErrorKind;
 
 use super::context::Context;
-use super::{CommandError, Exit, output};
+use super::{CommandError, Exit, interrupted, output};
 use crate::abort::AbortSignal;
 use crate::call::{Arguments, ToolCall};
 use crate::tool::{CallError, ToolCallResult};
@@ -58,11 +58,10 @@ pub(super) async fn make(context: &Context, name: &str, arguments: String) -> Ex
 /// A signal that the terminal's interrupt raises as long as the guard lives.
 pub(super) fn interruptible() -> (AbortSignal, AbortOnDropHandle<()>) {
     let abort = AbortSignal::new();
-    let interrupted = abort.clone();
+    let signal = abort.clone();
     let watch = tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            interrupted.abort();
-        }
+        interrupted().await;
+        signal.abort();
     });
     (abort, AbortOnDropHandle::new(watch))
 }

@@ -16,7 +16,7 @@ use self::target::{Around, Target};
 use super::contract::{Checked, CheckedPlugin, CheckedTool, Finding, FindingLevel, Stamp};
 use super::inspect::{Inspected, Inspector, Subject};
 use super::output::{Colour, Output, plain};
-use super::{CommandError, Exit, Global, output};
+use super::{CommandError, Exit, Global, interrupted, output};
 use crate::ids::PluginName;
 use crate::plugin::Reason;
 use crate::registry::Index;
@@ -31,7 +31,7 @@ pub(super) async fn run(global: &Global, path: Option<&Path>) -> Result<Exit, Co
     };
     let (checked, exit) = tokio::select! {
         checked = check => checked?,
-        _ = tokio::signal::ctrl_c() => return Err(CommandError::failed("interrupted")),
+        () = interrupted() => return Err(CommandError::failed("interrupted")),
     };
     let stdout = std::io::stdout();
     let colour = stdout.is_terminal();

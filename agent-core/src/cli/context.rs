@@ -4,15 +4,17 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::output::{self, Output};
 use super::progress::Bar;
 use super::streams::{Capture, Speaker, capture};
-use super::{CommandError, Global, log};
+use super::{CommandError, Global, interrupted, log};
 use crate::build::{Builder, BuilderOptions};
 use crate::call::Caller;
 use crate::config::{Config, FILE_NAME, Project, find_project};
 use crate::event::{Emitter, Event, EventKind};
+use crate::ids::PluginName;
 use crate::json_text::spaced;
 use crate::registry::{Registry, RegistryError, RegistryOptions, Scope};
 
@@ -138,6 +140,31 @@ impl Context {
             .await
     }
 
+    /// Brings one plugin, or all, to what the plugins folder says, but does not wait for it any longer
+    /// than this; it goes on then. Whether it is done.
+    pub(super) async fn refresh_within(
+        &self,
+        plugin: Option<&PluginName>,
+        limit: Duration,
+    ) -> Result<bool, CommandError> {
+        let (registry, bar) = (self.caller.registry().clone(), Arc::clone(&self.bar));
+        let plugin = plugin.cloned();
+        let work = tokio::spawn(async move {
+            let scope = plugin.as_ref().map_or(Scope::All, Scope::Only);
+            registry.refresh(scope, &*bar).await
+        });
+        let done = tokio::select! {
+            done = work => match done {
+                Ok(done) => done.map(|()| true).map_err(CommandError::failed),
+                Err(error) => std::panic::resume_unwind(error.into_panic()),
+            },
+            () = interrupted() => Err(CommandError::failed("interrupted")),
+            () = tokio::time::sleep(limit) => Ok(false),
+        };
+        self.bar.clear();
+        done
+    }
+
     /// Brings one tool to what the plugins folder says, touching as few plugins as possible.
     pub(super) async fn refresh_for(&self, tool: &str) -> Result<(), CommandError> {
         self.refresh(Scope::Tool(tool)).await
@@ -151,7 +178,7 @@ impl Context {
     ) -> Result<(), CommandError> {
         let done = tokio::select! {
             done = work => done.map_err(CommandError::failed),
-            _ = tokio::signal::ctrl_c() => Err(CommandError::failed("interrupted")),
+            () = interrupted() => Err(CommandError::failed("interrupted")),
         };
         self.bar.clear();
         done

@@ -12,9 +12,10 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::context::Context;
 use super::progress::Quiet;
-use super::{CommandError, Exit, call, list, output, schema};
+use super::{CommandError, Exit, call, contract, interrupted, list, output, schema};
 use crate::ids::PluginName;
 use crate::json_text::shortened;
+use crate::limits;
 use crate::registry::Scope;
 
 pub(super) async fn run(context: &Context) -> Result<Exit, CommandError> {
@@ -32,7 +33,7 @@ pub(super) async fn run(context: &Context) -> Result<Exit, CommandError> {
         }
         let line = tokio::select! {
             line = lines.next_line() => line,
-            _ = tokio::signal::ctrl_c() => break,
+            () = interrupted() => break,
         };
         match line {
             Ok(Some(line)) => match Line::parse(&line) {
@@ -93,11 +94,12 @@ async fn answer(context: &Context, command: Line<'_>) {
             "unknown command `{}`; there are: list, call NAME [JSON], schema NAME [FORMAT], reload [CRATE], quit",
             shortened(line, 80)
         ))),
+        // What is being built is shown as that.
         Line::List => context
-            .refresh(Scope::All)
+            .refresh_within(None, limits::LIST_WAIT)
             .await
-            .map(|()| list::show(context)),
-        Line::Call { name, arguments } => match context.refresh_known(name).await {
+            .map(|_| list::show(context)),
+        Line::Call { name, arguments } => match bring_up(context, name).await {
             Ok(()) => {
                 call::make(context, name, arguments.to_owned()).await;
                 Ok(())
@@ -105,12 +107,43 @@ async fn answer(context: &Context, command: Line<'_>) {
             Err(error) => Err(error),
         },
         Line::Schema { name, format } => show_schema(context, name, format).await,
-        Line::Reload { plugin: "" } => context.refresh(Scope::Forced).await,
-        Line::Reload { plugin } => reload(context, &PluginName::new(plugin)).await,
+        Line::Reload { plugin: "" } => tell_reloaded(context, context.refresh(Scope::Forced).await),
+        Line::Reload { plugin } => {
+            tell_reloaded(context, reload(context, &PluginName::new(plugin)).await)
+        }
     };
     if let Err(CommandError { message, hint, .. }) = answered {
+        if context.output.json {
+            context
+                .output
+                .json(&contract::Refusal::new(&message, hint.as_deref()));
+        }
         output::complain(&message, hint.as_deref().unwrap_or_default());
     }
+}
+
+/// A program that reads an answer for each command gets one.
+fn tell_reloaded(context: &Context, done: Result<(), CommandError>) -> Result<(), CommandError> {
+    if done.is_ok() && context.output.json {
+        context.output.json(&contract::Reloaded { reloaded: true });
+    }
+    done
+}
+
+/// Brings a tool up to date. One that serves is not waited for any longer than this: its build may
+/// take very long, or hang.
+async fn bring_up(context: &Context, tool: &str) -> Result<(), CommandError> {
+    let table = context.caller.registry().table();
+    let Some(plugin) = table.get(tool).and_then(|entry| entry.plugin().cloned()) else {
+        return context.refresh_known(tool).await;
+    };
+    let limit = limits::CALL_WAIT;
+    if !context.refresh_within(Some(&plugin), limit).await? {
+        output::say(&format!(
+            "`{plugin}` has not been built after {limit:?}; the version before it answers"
+        ));
+    }
+    Ok(())
 }
 
 async fn show_schema(context: &Context, name: &str, format: &str) -> Result<(), CommandError> {

@@ -78,8 +78,17 @@ fn serve() -> io::Result<()> {
 
 /// What comes of trying a library out.
 fn verdict(library: &Path, plugin: &PluginName, package: &str, markers: &[String]) -> Verdict {
-    let before = std::env::current_dir();
+    let (before, settings) = (std::env::current_dir(), process_settings());
     let tried = try_out(library, plugin, package, markers);
+    for (before, after) in settings.iter().zip(process_settings()) {
+        if *before != after {
+            // What comes next in this process would find it changed already.
+            return Verdict::misbehaved(format!(
+                "loading it changes a setting of its process, which would be the host's (`{before}` \
+                 became `{after}`): a library may not do that"
+            ));
+        }
+    }
     // In the host it would be the host's, and every relative path would mean something else.
     if let (Ok(before), Ok(after)) = (before, std::env::current_dir())
         && before != after
@@ -101,6 +110,17 @@ fn verdict(library: &Path, plugin: &PluginName, package: &str, markers: &[String
         Ok(introduced) => Verdict::Fit(introduced.into()),
         Err(error) => Verdict::unfit(&error),
     }
+}
+
+/// What libraries have no business with and every other part of a process depends on: the mode of
+/// new files, and which signals are ignored or caught. Empty where the system does not tell.
+fn process_settings() -> Vec<String> {
+    const SETTINGS: [&str; 3] = ["Umask:", "SigIgn:", "SigCgt:"];
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let lines = status
+        .lines()
+        .filter(|line| SETTINGS.iter().any(|name| line.starts_with(name)));
+    lines.map(|line| line.replace('\t', " ")).collect()
 }
 
 /// Threads that libraries have started are watched for a while: one that ends the process soon

@@ -131,14 +131,18 @@ impl Plugin {
                     Ok(Some(library_of(manifest, built.library)))
                 }
                 Err(error) => {
-                    reporter.ended(BuildOutcome::Failed(&error));
+                    let reason = short_reason(&error);
                     let content = match reporter.content() {
-                        Some(content) => content.clone(),
-                        None => builder.inputs_hash(manifest).await.unwrap_or_default(),
+                        Some(content) => Some(content.clone()),
+                        None => builder.inputs_hash(manifest).await,
                     };
+                    // What can't be read is looked at each time, and told once.
+                    if content.is_some() || self.reason.as_ref() != Some(&reason) {
+                        reporter.ended(BuildOutcome::Failed(&error));
+                    }
                     Err(Failure {
-                        reason: short_reason(&error),
-                        content,
+                        reason,
+                        content: content.unwrap_or_default(),
                         reported: true,
                         state: PluginState::Failed,
                     })

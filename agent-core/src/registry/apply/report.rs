@@ -94,6 +94,14 @@ impl BuildProgress for Reporter<'_> {
     }
 
     fn line(&self, line: &str) {
+        // Another cargo has the target folder; it may be one that was left behind.
+        if line.trim_start().starts_with("Blocking waiting") {
+            let waiting = line.trim();
+            tracing::warn!(
+                "`{}`: cargo says: {waiting}; another cargo uses the same folder",
+                self.name
+            );
+        }
         self.progress.line(line);
     }
 }
