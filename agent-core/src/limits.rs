@@ -71,11 +71,9 @@ pub const RETIRED_IMAGES: usize = 200;
 /// The same by their sizes together, in bytes.
 pub const RETIRED_BYTES: u64 = 200 * 1000 * 1000;
 
-/// How long a call in `dev` waits for the build of a tool of which an older version serves.
-pub const CALL_WAIT: Duration = Duration::from_secs(10);
-
-/// How long `list` in `dev` waits for builds before it shows what there is.
-pub const LIST_WAIT: Duration = Duration::from_secs(5);
+/// How long a command in `dev` waits for builds before it makes do with what there is: the version
+/// before, or a list that shows what is being built.
+pub const BUILD_PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long one build may take, waiting for another builder included.
 pub const BUILD_TIME: Duration = Duration::from_mins(10);

@@ -90,6 +90,50 @@ fn helpers_end_with_their_host() {
     }
 }
 
+/// A host that is asked to end, as by a service manager or a terminal that closes, ends what it has
+/// started: a build script that hangs would hold cargo's lock for ever.
+#[test]
+fn builds_end_with_a_host_that_is_asked_to_end() {
+    for signal in ["TERM", "HUP", "INT"] {
+        let project = Project::new();
+        project.plugin("hangs", &answering(0));
+        let note = project.path().join("script");
+        project.write(
+            "plugins/hangs/build.rs",
+            &format!(
+                "fn main() {{\n    std::fs::write({note:?}, std::process::id().to_string()).unwrap();\n    \
+                 loop {{ std::thread::sleep(std::time::Duration::from_secs(60)); }}\n}}\n"
+            ),
+        );
+        let mut dev = project.dev();
+        dev.send("list");
+        let script = wait_for(|| fs_err::read_to_string(&note).ok()?.parse::<u32>().ok());
+        assert!(is_alive(script));
+        let id = dev.id().to_string();
+        let killed = std::process::Command::new("kill")
+            .args(["-s", signal, &id])
+            .status();
+        assert!(killed.unwrap().success());
+        wait_for(|| (!is_alive(script)).then_some(()));
+        drop(dev);
+    }
+}
+
+/// Waits until there is something.
+fn wait_for<T>(look: impl Fn() -> Option<T>) -> T {
+    let begin = std::time::Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(
+            begin.elapsed() < toolsmith_tests::DEADLINE,
+            "waited too long"
+        );
+        std::thread::yield_now();
+    }
+}
+
 /// The child processes of a host that are helpers.
 fn helpers_of(host: u32) -> Vec<u32> {
     let processes = fs_err::read_dir("/proc").unwrap().flatten();

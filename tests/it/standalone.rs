@@ -56,6 +56,37 @@ fn copied_binary_makes_and_calls_a_tool_in_an_empty_folder() {
     assert!(folder.path().join(".toolsmith/sdk").is_dir());
 }
 
+/// Whoever gets the plugins without the state folder, as from a repository, has the SDK again.
+#[test]
+fn clone_without_state_builds_and_so_does_a_host_whose_state_is_taken_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |place: &str, arguments: &[&str]| {
+        Command::new(toolsmith())
+            .args(arguments)
+            .current_dir(folder.path().join(place))
+            .env("TOOLSMITH_TARGET", target())
+            .env_remove("TOOLSMITH_STATE")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    };
+    let name = format!("cloned-{}", std::process::id());
+    fs_err::create_dir(folder.path().join("first")).unwrap();
+    assert!(run("first", &["new", &name]).status.success());
+    fs_err::create_dir(folder.path().join("second")).unwrap();
+    let (from, to) = ("first/plugins", "second/plugins");
+    fs_err::rename(folder.path().join(from), folder.path().join(to)).unwrap();
+    for state in ["", "second/.toolsmith"] {
+        if !state.is_empty() {
+            fs_err::remove_dir_all(folder.path().join(state)).unwrap();
+        }
+        let listed = run("second", &["list", "--json"]);
+        let list: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+        let complaints = String::from_utf8_lossy(&listed.stderr);
+        assert_eq!(list["plugins"][0]["state"], "live", "{list}\n{complaints}");
+    }
+}
+
 /// Nothing half-made stays, and a taken or unusable name is refused with a way out.
 #[test]
 fn names_that_can_not_be_are_refused() {

@@ -57,12 +57,6 @@ pub(super) struct ListedTool {
     pub(super) in_flight: u64,
 }
 
-/// Answer of `reload` in `dev`.
-#[derive(Debug, Serialize)]
-pub(super) struct Reloaded {
-    pub(super) reloaded: bool,
-}
-
 /// Answer of `test`.
 #[derive(Debug, Serialize)]
 pub(super) struct Tested {

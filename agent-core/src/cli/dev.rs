@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::context::Context;
 use super::progress::Quiet;
-use super::{CommandError, Exit, call, contract, interrupted, list, output, schema};
+use super::{CommandError, Exit, call, interrupted, list, output, schema};
 use crate::ids::PluginName;
 use crate::json_text::shortened;
 use crate::limits;
@@ -96,7 +96,7 @@ async fn answer(context: &Context, command: Line<'_>) {
         ))),
         // What is being built is shown as that.
         Line::List => context
-            .refresh_within(None, limits::LIST_WAIT)
+            .refresh_within(None, limits::BUILD_PATIENCE)
             .await
             .map(|_| list::show(context)),
         Line::Call { name, arguments } => match bring_up(context, name).await {
@@ -107,27 +107,12 @@ async fn answer(context: &Context, command: Line<'_>) {
             Err(error) => Err(error),
         },
         Line::Schema { name, format } => show_schema(context, name, format).await,
-        Line::Reload { plugin: "" } => tell_reloaded(context, context.refresh(Scope::Forced).await),
-        Line::Reload { plugin } => {
-            tell_reloaded(context, reload(context, &PluginName::new(plugin)).await)
-        }
+        Line::Reload { plugin: "" } => context.refresh(Scope::Forced).await,
+        Line::Reload { plugin } => reload(context, &PluginName::new(plugin)).await,
     };
     if let Err(CommandError { message, hint, .. }) = answered {
-        if context.output.json {
-            context
-                .output
-                .json(&contract::Refusal::new(&message, hint.as_deref()));
-        }
         output::complain(&message, hint.as_deref().unwrap_or_default());
     }
-}
-
-/// A program that reads an answer for each command gets one.
-fn tell_reloaded(context: &Context, done: Result<(), CommandError>) -> Result<(), CommandError> {
-    if done.is_ok() && context.output.json {
-        context.output.json(&contract::Reloaded { reloaded: true });
-    }
-    done
 }
 
 /// Brings a tool up to date. One that serves is not waited for any longer than this: its build may
@@ -137,7 +122,7 @@ async fn bring_up(context: &Context, tool: &str) -> Result<(), CommandError> {
     let Some(plugin) = table.get(tool).and_then(|entry| entry.plugin().cloned()) else {
         return context.refresh_known(tool).await;
     };
-    let limit = limits::CALL_WAIT;
+    let limit = limits::BUILD_PATIENCE;
     if !context.refresh_within(Some(&plugin), limit).await? {
         output::say(&format!(
             "`{plugin}` has not been built after {limit:?}; the version before it answers"

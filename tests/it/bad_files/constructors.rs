@@ -9,7 +9,7 @@ use super::fixture::{Host, assert_state, hostile, tool_of};
 
 /// Whoever is to blame for a process's end is told how it ended. All are new in one scan, so each
 /// is tried again alone when the first has ended the process that they share.
-const MODES: [(&str, &str, &[&str]); 16] = [
+const MODES: [(&str, &str, &[&str]); 18] = [
     ("segv", "quarantined", &["SIGSEGV"]),
     ("abort", "quarantined", &["SIGABRT"]),
     ("exit0", "quarantined", &["exit code 0"]),
@@ -27,6 +27,8 @@ const MODES: [(&str, &str, &[&str]); 16] = [
     ("chdir", "failed", &["working directory", "`/`"]),
     ("fork", "failed", &["starts a process"]),
     ("daemon", "failed", &["starts a process"]),
+    ("umask", "failed", &["changes a setting", "Umask"]),
+    ("reap", "failed", &["changes a setting", "SigIgn"]),
     ("thread", "live", &[]),
     ("print", "live", &[]),
     ("none", "live", &[]),
