@@ -93,3 +93,7 @@ pub const STORE_BYTES: u64 = 100 * 1000 * 1000;
 
 /// How long a stored library is kept that no path holds any more.
 pub const STORE_AGE: Duration = Duration::from_hours(7 * 24);
+
+/// Tokens that an answer may have where the configuration says nothing and the provider demands a
+/// number: a whole file in one call fits, and every current model takes it.
+pub const MODEL_ANSWER_TOKENS: u32 = 8192;
