@@ -19,6 +19,8 @@ pub mod conversation;
 pub mod groups;
 mod guard;
 pub mod hook;
+#[cfg(feature = "models")]
+pub mod http;
 mod input;
 pub mod model;
 mod run;
@@ -44,6 +46,8 @@ pub use builder::AgentBuilder;
 pub use conversation::{Conversation, ConversationError};
 pub use groups::{ToolGroup, ToolGroups};
 pub use hook::{AgentHooks, FormatMessages, PrepareContext};
+#[cfg(feature = "models")]
+pub use http::{HttpModel, HttpSettings};
 pub use input::{Input, InputError};
 pub use model::{DeltaSink, Model, ModelError, ModelErrorKind};
 pub use scripted::ScriptedModel;

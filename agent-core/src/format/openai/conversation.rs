@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 use tool_sdk::Content;
 
-use crate::format::{arguments, content};
+use crate::format::{arguments, content, names};
+use crate::limits::NAME_LENGTH;
 use crate::message::{Block, Context, Message, Role};
 
 /// Instructions and messages: `{"messages": […]}`.
@@ -140,14 +141,9 @@ fn spoken(role: &str, message: &Message, content: Value) -> Map<String, Value> {
     said
 }
 
-/// A name that servers take: up to 64 letters, digits, `_` and `-`.
+/// A name that servers take.
 fn speaker(name: &str) -> Option<String> {
-    let allowed = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-    let name: String = name
-        .chars()
-        .map(|letter| if allowed(letter) { letter } else { '_' })
-        .take(64)
-        .collect();
+    let name: String = names::plain(name).chars().take(NAME_LENGTH).collect();
     (!name.is_empty()).then_some(name)
 }
 
@@ -155,7 +151,7 @@ fn call(block: &Block) -> Option<Value> {
     let Block::ToolUse { id, name, input } = block else {
         return None;
     };
-    let function = json!({"name": name, "arguments": arguments::text(input)});
+    let function = json!({"name": names::tool(name), "arguments": arguments::text(input)});
     Some(json!({"id": id, "type": "function", "function": function}))
 }
 
