@@ -5,6 +5,7 @@
 
 mod build;
 mod call;
+mod chat;
 mod check;
 mod context;
 mod contract;
@@ -23,6 +24,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use tokio::signal::unix::{SignalKind, signal};
 
 use context::Context;
 
@@ -102,6 +104,8 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
+    /// Talk with a language model that may call the tools.
+    Chat(chat::Options),
     /// Make a plugin crate.
     New {
         /// Name of the crate, in kebab-case.
@@ -198,16 +202,25 @@ pub fn main() -> ExitCode {
 /// Waits until somebody wants the command to end: by the terminal's interrupt, or as services and
 /// terminals that close do. What was started is ended in any case.
 async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let wait = async |kind| match signal(kind) {
+    tokio::select! {
+        () = signalled(SignalKind::interrupt()) => {}
+        () = terminated() => {}
+    }
+}
+
+/// Waits until the process is told to end.
+async fn terminated() {
+    tokio::select! {
+        () = signalled(SignalKind::terminate()) => {}
+        () = signalled(SignalKind::hangup()) => {}
+    }
+}
+
+async fn signalled(kind: SignalKind) {
+    match signal(kind) {
         Ok(mut signal) => _ = signal.recv().await,
         // Then the system ends the process by itself.
         Err(_) => std::future::pending().await,
-    };
-    tokio::select! {
-        () = wait(SignalKind::interrupt()) => {}
-        () = wait(SignalKind::terminate()) => {}
-        () = wait(SignalKind::hangup()) => {}
     }
 }
 
@@ -245,6 +258,10 @@ async fn run(cli: Cli) -> Result<Exit, CommandError> {
             let show =
                 async |context: &Context| schema::run(context, name.as_deref(), format).await;
             in_project(&global, show).await
+        }
+        Command::Chat(options) => {
+            let chat = async |context: &Context| chat::run(context, &options).await;
+            in_project(&global, chat).await
         }
         Command::Test { name } => {
             let test = async |context: &Context| test::run(context, name.as_deref()).await;

@@ -45,7 +45,6 @@ const NOT_SERVED: &[&[&str]] = &[
     &["plugins", "*", "grants"],
     &["plugins", "*", "limits"],
     &["mcpServers", "*"],
-    &["agent"],
     &["sdk", "git"],
     &["sdk", "version"],
     &["serve"],

@@ -183,6 +183,12 @@ impl AgentBuilder {
         self
     }
 
+    /// Who is asked for permission, and what needs none, instead of what was said so far.
+    pub fn permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
     /// Is asked before a tool runs that must be asked for.
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.permissions = self.permissions.asking(approver);

@@ -9,7 +9,7 @@ use tool_sdk::ErrorKind;
 use super::context::Context;
 use super::{CommandError, Exit, interrupted, output};
 use crate::abort::AbortSignal;
-use crate::call::{Arguments, ToolCall};
+use crate::call::{Arguments, Caller, ToolCall};
 use crate::tool::{CallError, ToolCallResult};
 
 pub(super) async fn run(
@@ -34,13 +34,17 @@ pub(super) async fn run(
         show(context, &result);
         return Ok(exit_of(&result));
     }
-    Ok(make(context, name, arguments).await)
+    Ok(make(context, &context.consenting(), name, arguments).await)
 }
 
 /// Makes one call with the tools as they are now, and prints what it came to.
-pub(super) async fn make(context: &Context, name: &str, arguments: String) -> Exit {
-    if let Some(plugin) = context
-        .caller
+pub(super) async fn make(
+    context: &Context,
+    caller: &Caller,
+    name: &str,
+    arguments: String,
+) -> Exit {
+    if let Some(plugin) = caller
         .registry()
         .table()
         .get(name)
@@ -50,7 +54,7 @@ pub(super) async fn make(context: &Context, name: &str, arguments: String) -> Ex
     }
     let (abort, _watch) = interruptible();
     let call = ToolCall::new(name, Arguments::Text(arguments));
-    let finalized = context.caller.call(call, &abort).await;
+    let finalized = caller.call(call, &abort).await;
     show(context, &finalized.result);
     exit_of(&finalized.result)
 }

@@ -11,7 +11,7 @@ use super::progress::Bar;
 use super::streams::{Capture, Speaker, capture};
 use super::{CommandError, Global, interrupted, log};
 use crate::build::{Builder, BuilderOptions};
-use crate::call::Caller;
+use crate::call::{Approval, Caller, Permissions, Question};
 use crate::config::{Config, FILE_NAME, Project, find_project};
 use crate::event::{Emitter, Event, EventKind};
 use crate::ids::PluginName;
@@ -21,8 +21,14 @@ use crate::registry::{Registry, RegistryError, RegistryOptions, Scope};
 /// Everything that a command needs.
 pub(super) struct Context {
     pub(super) caller: Caller,
+    /// What need not be asked for.
+    pub(super) permissions: Permissions,
     pub(super) output: Output,
     pub(super) speaker: Speaker,
+    /// The configuration as it was when the command began.
+    pub(super) config: Config,
+    /// Set where calls are shown in another way.
+    shows_calls: Arc<AtomicBool>,
     bar: Arc<Bar>,
     /// Set at the end: a build that is given up is no news then.
     closing: Arc<AtomicBool>,
@@ -88,8 +94,8 @@ impl Context {
         let Place {
             plugins,
             state,
+            config,
             file,
-            ..
         } = Place::find(global)?;
         if !plugins.is_dir() {
             let text = format!("there is no plugins folder `{}`", plugins.display());
@@ -113,25 +119,43 @@ impl Context {
         let quiet = global.quiet;
         let closing = Arc::new(AtomicBool::new(false));
         let closed = Arc::clone(&closing);
+        let shows_calls = Arc::new(AtomicBool::new(false));
+        let elsewhere = Arc::clone(&shows_calls);
         let events = Emitter::new(vec![Box::new(move |event: &Arc<Event>| {
             if !closed.load(Ordering::Relaxed) {
                 shown.clear();
-                report(event, quiet);
+                report(event, quiet, elsewhere.load(Ordering::Relaxed));
             }
         })]);
         let mut options = RegistryOptions::new(plugins, state);
         options.config = file;
         let registry =
             Registry::open(options, builder, events.clone()).map_err(CommandError::failed)?;
-        let caller = Caller::new(registry, events);
+        let permissions = Permissions::default().allowing(global.allow.iter().cloned());
+        let caller = Caller::new(registry, events).with_permissions(permissions.clone());
         Ok(Self {
             caller,
+            permissions,
             output,
             speaker,
+            config,
+            shows_calls,
             bar,
             closing,
             capture: Mutex::new(Some(capture)),
         })
+    }
+
+    /// A caller for what a person types: that is consent (the configuration may deny it still).
+    pub(super) fn consenting(&self) -> Caller {
+        let consent = |_: Question| async { Approval::Once };
+        let permissions = self.permissions.clone().asking(consent);
+        self.caller.clone().with_permissions(permissions)
+    }
+
+    /// Leaves it to the command to show calls.
+    pub(super) fn show_calls_elsewhere(&self) {
+        self.shows_calls.store(true, Ordering::Relaxed);
     }
 
     /// Brings the tools to what the plugins folder says.
@@ -225,9 +249,9 @@ fn builder(
 }
 
 /// Tells a person what happens, on stderr.
-fn report(event: &Event, quiet: bool) {
+fn report(event: &Event, quiet: bool, shows_calls: bool) {
     match &event.kind {
-        EventKind::ToolExecutionUpdate { partial_result, .. } if !quiet => {
+        EventKind::ToolExecutionUpdate { partial_result, .. } if !quiet && !shows_calls => {
             output::say(&partial_text(partial_result));
         }
         // On a terminal there is a line that shows the progress.
@@ -256,7 +280,7 @@ fn report(event: &Event, quiet: bool) {
 }
 
 /// A partial result on one line: `{"status": "…"}` is what most tools send.
-fn partial_text(partial: &serde_json::Value) -> String {
+pub(super) fn partial_text(partial: &serde_json::Value) -> String {
     match partial {
         serde_json::Value::String(text) => text.clone(),
         other => spaced(other),

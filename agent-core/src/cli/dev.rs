@@ -13,6 +13,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use super::context::Context;
 use super::progress::Quiet;
 use super::{CommandError, Exit, call, interrupted, list, output, schema};
+use crate::call::Caller;
 use crate::ids::PluginName;
 use crate::json_text::shortened;
 use crate::limits;
@@ -26,6 +27,12 @@ pub(super) async fn run(context: &Context) -> Result<Exit, CommandError> {
         list::show(context);
         output::say("Commands: list, call NAME [JSON], schema NAME, reload [CRATE], quit");
     }
+    // A person who types a command consents to it; a program that sends one can't.
+    let caller = if interactive {
+        context.consenting()
+    } else {
+        context.caller.clone()
+    };
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     loop {
         if interactive {
@@ -38,7 +45,7 @@ pub(super) async fn run(context: &Context) -> Result<Exit, CommandError> {
         match line {
             Ok(Some(line)) => match Line::parse(&line) {
                 Line::Quit => break,
-                command => answer(context, command).await,
+                command => answer(context, &caller, command).await,
             },
             Ok(None) => break,
             Err(error) => output::complain("the line is not readable", &error.to_string()),
@@ -87,7 +94,7 @@ impl<'a> Line<'a> {
     }
 }
 
-async fn answer(context: &Context, command: Line<'_>) {
+async fn answer(context: &Context, caller: &Caller, command: Line<'_>) {
     let answered = match command {
         Line::Nothing | Line::Quit => Ok(()),
         Line::Unknown(line) => Err(CommandError::usage(format!(
@@ -101,7 +108,7 @@ async fn answer(context: &Context, command: Line<'_>) {
             .map(|_| list::show(context)),
         Line::Call { name, arguments } => match bring_up(context, name).await {
             Ok(()) => {
-                call::make(context, name, arguments.to_owned()).await;
+                call::make(context, caller, name, arguments.to_owned()).await;
                 Ok(())
             }
             Err(error) => Err(error),

@@ -1,17 +1,19 @@
 //! What people and programs read: one writer for the real stdout, one for complaints.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use tool_sdk::Content;
 
 use crate::format::content;
 
-/// The stdout that the process was started with.
+/// The stdout that the process was started with. Clones write to the same.
+#[derive(Clone)]
 pub(super) struct Output {
     /// A mutex, since events and answers may be written from different threads.
-    writer: Mutex<Box<dyn Write + Send>>,
+    writer: Arc<Mutex<Box<dyn Write + Send>>>,
     pub(super) json: bool,
     /// Whether a person looks at it on a terminal.
     colour: bool,
@@ -27,7 +29,7 @@ pub(super) enum Colour {
 impl Output {
     pub(super) fn new(writer: Box<dyn Write + Send>, json: bool) -> Self {
         Self {
-            writer: Mutex::new(writer),
+            writer: Arc::new(Mutex::new(writer)),
             json,
             colour: false,
         }
@@ -56,6 +58,21 @@ impl Output {
         self.write(text);
     }
 
+    /// A piece of a text that goes on.
+    pub(super) fn piece(&self, text: &str) {
+        self.print(&self.shown(text));
+    }
+
+    /// Foreign text: on a terminal without what would steer it.
+    fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let steers = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
+        if self.colour && text.contains(steers) {
+            Cow::Owned(text.replace(steers, &char::REPLACEMENT_CHARACTER.to_string()))
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+
     /// One JSON value and a newline.
     pub(super) fn json(&self, value: &impl Serialize) {
         match serde_json::to_string(value) {
@@ -64,9 +81,15 @@ impl Output {
         }
     }
 
-    fn write(&self, text: &str) {
+    fn write(&self, line: &str) {
+        self.print(&format!("{line}\n"));
+    }
+
+    fn print(&self, text: &str) {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = writeln!(writer, "{text}").and_then(|()| writer.flush());
+        let written = writer
+            .write_all(text.as_bytes())
+            .and_then(|()| writer.flush());
         // A reader that went away wants no more; there is nobody to tell.
         if let Err(error) = written
             && error.kind() != io::ErrorKind::BrokenPipe

@@ -25,6 +25,15 @@ macro_rules! words {
                     $(Self::$variant => $word,)+
                 }
             }
+
+            /// The choice that a word stands for.
+            pub fn from_word(word: &str) -> Option<Self> {
+                let mut spellings = Self::SPELLINGS.iter();
+                spellings.find_map(|(known, choice)| (*known == word).then_some(*choice))
+            }
+
+            /// Every choice.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
         }
 
         impl Word for $name {

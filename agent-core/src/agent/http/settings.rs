@@ -132,31 +132,35 @@ impl HttpSettings {
         settings.max_tokens = config.max_tokens;
         settings.timeout = config.timeout;
         settings.section = Some(section);
-        settings.take_usual_key(environment)?;
-        Ok(settings)
+        settings.with_usual_key(environment)
     }
 
-    /// The key that the provider's own server is used with by custom.
-    fn take_usual_key(&mut self, environment: Environment<'_>) -> Result<(), ModelError> {
+    /// With the key that the provider's own server is used with by custom, such as what
+    /// `OPENAI_API_KEY` holds. Another server's settings, and those that have a key, stay as they
+    /// are.
+    ///
+    /// # Errors
+    /// A variable that is not set; the text names it.
+    pub fn with_usual_key(mut self, environment: Environment<'_>) -> Result<Self, ModelError> {
         let Some(known) = known(self.provider) else {
-            return Ok(());
+            return Ok(self);
         };
         if self.base_url.is_some() || self.api_key.is_some() {
-            return Ok(());
+            return Ok(self);
         }
         let variable = known.key_variable;
         let key = environment(variable).filter(|key| !key.trim().is_empty());
         self.key_variable = Some(variable);
         self.api_key = Some(key.ok_or_else(|| {
-            let section = self.section.as_deref().unwrap_or_default();
+            let section = self.section.as_ref();
+            let key = section.map_or_else(String::new, |section| format!("`{section}.api_key` or "));
             let text = format!(
-                "{} asks for a key, and there is none: set `{section}.api_key` or the environment \
-                 variable `{variable}`",
+                "{} asks for a key, and there is none: set {key}the environment variable `{variable}`",
                 known.base_url
             );
             ModelError::new(ModelErrorKind::Unauthorized, text)
         })?);
-        Ok(())
+        Ok(self)
     }
 
     /// Another server than the provider's own, for example `http://127.0.0.1:11434/v1`.

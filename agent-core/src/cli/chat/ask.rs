@@ -1,0 +1,94 @@
+//! Asks the person at the terminal whether a call may run.
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::super::output;
+use crate::call::{Approval, Approver, Question};
+use crate::json_text::{one_line, shortened, spaced};
+use crate::tool::BoxFuture;
+
+/// Longest arguments that are shown with a question, in characters.
+const SHOWN: usize = 2000;
+
+type Asked = (Question, oneshot::Sender<Approval>);
+
+/// Puts questions to the person.
+pub(super) struct Asking(mpsc::UnboundedSender<Asked>);
+
+/// The questions that wait for the person.
+pub(super) struct Questions {
+    waiting: mpsc::UnboundedReceiver<Asked>,
+    /// The one that is shown.
+    shown: Option<oneshot::Sender<Approval>>,
+}
+
+/// Both ends.
+pub(super) fn questions() -> (Asking, Questions) {
+    let (sender, waiting) = mpsc::unbounded_channel();
+    let questions = Questions {
+        waiting,
+        shown: None,
+    };
+    (Asking(sender), questions)
+}
+
+impl Approver for Asking {
+    fn approve(&self, question: Question) -> BoxFuture<'static, Approval> {
+        let (answer, answered) = oneshot::channel();
+        // Nobody listens any more when the chat has ended.
+        drop(self.0.send((question, answer)));
+        Box::pin(async move { answered.await.unwrap_or(Approval::Refuse(None)) })
+    }
+}
+
+impl Questions {
+    /// Shows the next question, when there is one.
+    pub(super) async fn next(&mut self) -> Option<()> {
+        let (question, answer) = self.waiting.recv().await?;
+        let arguments = shortened(&one_line(&spaced(&question.call.arguments)), SHOWN);
+        let tool = &question.call.tool.name;
+        output::say(&format!("May `{tool}` run with {arguments}?"));
+        output::say("  y: once, a: always this version of the tool, n or a reason: no");
+        output::prompt();
+        self.shown = Some(answer);
+        Some(())
+    }
+
+    /// Takes a line as the answer to the question that is shown, or gives it back. A question whose
+    /// call was given up takes none.
+    pub(super) fn answer(&mut self, line: String) -> Option<String> {
+        match self.shown.take().filter(|answer| !answer.is_closed()) {
+            None => Some(line),
+            Some(answer) => {
+                // The call may have been given up in this moment.
+                drop(answer.send(approval(line.trim())));
+                None
+            }
+        }
+    }
+}
+
+fn approval(line: &str) -> Approval {
+    match line.to_ascii_lowercase().as_str() {
+        "y" | "yes" => Approval::Once,
+        "a" | "always" => Approval::Tool,
+        "" | "n" | "no" => Approval::Refuse(None),
+        _ => Approval::Refuse(Some(line.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_in_words_of_a_person() {
+        assert_eq!(approval("y"), Approval::Once);
+        assert_eq!(approval("YES"), Approval::Once);
+        assert_eq!(approval("a"), Approval::Tool);
+        // Who presses Enter by accident has allowed nothing.
+        assert_eq!(approval(""), Approval::Refuse(None));
+        let reason = Approval::Refuse(Some("not that folder".to_owned()));
+        assert_eq!(approval("not that folder"), reason);
+    }
+}
