@@ -46,7 +46,6 @@ const NOT_SERVED: &[&[&str]] = &[
     &["plugins", "*", "limits"],
     &["tools", "*", "permission"],
     &["mcpServers", "*"],
-    &["models", "*"],
     &["agent"],
     &["sdk", "git"],
     &["sdk", "version"],
@@ -143,7 +142,7 @@ pub struct McpServerConfig {
 }
 
 /// `[models.NAME]`: one model behind one service.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelConfig {
     /// Whose dialect the service speaks.
     pub provider: Option<Provider>,
@@ -155,6 +154,12 @@ pub struct ModelConfig {
     pub api_key: Option<Secret>,
     /// The content of an assistant message that holds only calls, for services that insist on text.
     pub content_when_empty: Option<String>,
+    /// Tokens that one answer may have.
+    pub max_tokens: Option<u32>,
+    /// What goes into the body of every request as it is.
+    pub parameters: BTreeMap<String, SecretValue>,
+    /// How long the service may be silent.
+    pub timeout: Option<Duration>,
 }
 
 /// `[agent]`: how the loop of questions and calls runs.

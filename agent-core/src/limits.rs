@@ -97,3 +97,26 @@ pub const STORE_AGE: Duration = Duration::from_hours(7 * 24);
 /// Tokens that an answer may have where the configuration says nothing and the provider demands a
 /// number: a whole file in one call fits, and every current model takes it.
 pub const MODEL_ANSWER_TOKENS: u32 = 8192;
+
+/// How long a model's server may take to accept a connection: a server that lives does it in
+/// moments, the other side of the world included.
+pub const MODEL_CONNECT: Duration = Duration::from_secs(10);
+
+/// How long a model's server may take until its answer begins: a local one may have to read a
+/// model from disk first, and an answer that is not streamed begins when it is whole.
+pub const MODEL_FIRST_BYTE: Duration = Duration::from_mins(10);
+
+/// How long a server may be silent within an answer: some think for minutes and send nothing.
+pub const MODEL_IDLE: Duration = Duration::from_mins(5);
+
+/// Longest answer of a model, in bytes as they come.
+pub const MODEL_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+
+/// How often a request is sent before its failure is told: overload passes in seconds, or not soon.
+pub const MODEL_TRIES: u32 = 4;
+
+/// The pause before a request is sent again; it doubles from try to try.
+pub const MODEL_PAUSE: Duration = Duration::from_millis(500);
+
+/// The longest pause that a server may ask for; beyond it a person should hear of it instead.
+pub const MODEL_RETRY_AFTER: Duration = Duration::from_mins(1);

@@ -117,6 +117,13 @@ fn model(reader: &mut Reader<'_>, node: Node<'_, '_>) -> Option<ModelConfig> {
         name: fields.take("name", Reader::template),
         api_key: fields.take("api_key", Reader::secret),
         content_when_empty: fields.take("content_when_empty", Reader::string),
+        max_tokens: fields.take("max_tokens", |reader, node| reader.count(node, 1)),
+        parameters: fields.take_or_default("parameters", |reader, node| {
+            reader.named(node, Reader::secret_value)
+        }),
+        timeout: fields.take("timeout", |reader, node| {
+            reader.meaning(node, DURATION, duration)
+        }),
     })
 }
 

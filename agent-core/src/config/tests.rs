@@ -56,6 +56,9 @@ base_url = "http://127.0.0.1:11434/v1"
 name = "qwen-max"
 api_key = "${DASHSCOPE_API_KEY}"
 content_when_empty = ""
+max_tokens = 4096
+parameters = { temperature = 0.2 }
+timeout = "2m"
 
 [agent]
 model = "my-qwen-max"
@@ -149,6 +152,9 @@ fn every_section_is_read() {
                 name: Some(template("qwen-max")),
                 api_key: Some(Secret::new(template("${DASHSCOPE_API_KEY}"))),
                 content_when_empty: Some(String::new()),
+                max_tokens: Some(4096),
+                parameters: BTreeMap::from([("temperature".to_owned(), plain(json!(0.2)))]),
+                timeout: Some(Duration::from_mins(2)),
             },
         )]),
         agent: AgentConfig {
@@ -200,9 +206,8 @@ fn sections_that_nothing_serves_are_named_once_each_in_order() {
             "13: `tools.bing_search.permission` is not supported yet",
             "16: `mcpServers.time` is not supported yet",
             "21: `mcpServers.far` is not supported yet",
-            "25: `models.my-qwen-max` is not supported yet",
-            "32: `agent` is not supported yet",
-            "46: `serve` is not supported yet",
+            "35: `agent` is not supported yet",
+            "49: `serve` is not supported yet",
         ]
     );
 }
