@@ -14,6 +14,9 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 /// How much of a server's words is told, in characters.
 const QUOTED: usize = 500;
 
+/// A shorter key is none: people write any word where a server asks for a key and looks at none.
+const SHORTEST_KEY: usize = 8;
+
 pub(super) struct Place {
     /// Where requests go.
     pub(super) endpoint: Url,
@@ -45,11 +48,11 @@ impl Place {
         }
     }
 
-    /// A server's words on one line and without the key, which some servers repeat.
+    /// A foreign text on one line and without the key, which some servers repeat.
     pub(super) fn quoted(&self, text: &str) -> String {
         let text = one_line(text);
         let text = match &self.key {
-            Some(key) if !key.is_empty() => text.replace(key.as_str(), "***"),
+            Some(key) if key.len() >= SHORTEST_KEY => text.replace(key.as_str(), "***"),
             _ => text,
         };
         shortened(&text, QUOTED)
