@@ -3,6 +3,7 @@
 //! Owns the course of a request, tries included. What is sent and how it is read is `format`'s;
 //! settings, one exchange, the pauses and the words of failures have files of their own.
 
+mod build;
 mod dialect;
 mod exchange;
 mod failure;

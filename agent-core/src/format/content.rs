@@ -4,6 +4,9 @@
 
 use tool_sdk::{Content, Resource};
 
+/// What a model reads where a result holds nothing: servers refuse empty text (`g5.empty-result.1`).
+pub(super) const NOTHING: &str = "(no output)";
+
 /// A block on one line, for example `[image image/png, 12 kB]`; text as it is.
 pub fn line(content: &Content) -> String {
     match content {

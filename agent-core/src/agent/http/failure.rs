@@ -1,6 +1,7 @@
 //! Why a try failed: the words for it, and whether another try may help.
 
 use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use reqwest::StatusCode;
@@ -41,6 +42,13 @@ impl Failure {
         // The address may hold a key.
         let error = error.without_url();
         let (base_url, cause) = (&place.base_url, place.quoted(&root_cause(&error)));
+        if is_distrust(&error) {
+            let text = format!(
+                "{base_url} shows a certificate that this machine does not trust: {cause}; if it is \
+                 yours, add it to the system's, or name its file in the variable `SSL_CERT_FILE`"
+            );
+            return Self::new(Kind::Unreachable, false, text);
+        }
         if error.is_connect() {
             let setting = place.setting("base_url");
             let text = format!(
@@ -76,12 +84,13 @@ impl Failure {
         match error {
             FormatError::Server { code, message } => {
                 let (kind, again) = judged(code);
-                let message = place.quoted(message);
-                Self::new(
-                    kind,
-                    again,
-                    format!("{base_url} reports a failure: {message}"),
-                )
+                let words = place.quoted(message);
+                let text = match kind {
+                    Kind::Unauthorized => unauthorized(place, &words),
+                    Kind::NotFound => no_model(place, &words),
+                    _ => format!("{base_url} reports a failure: {words}"),
+                };
+                Self::new(kind, again, text)
             }
             FormatError::Cut => Self::new(
                 Kind::Cut,
@@ -201,10 +210,13 @@ fn no_model(place: &Place, words: &str) -> String {
 }
 
 fn not_found(place: &Place, words: &str) -> String {
-    if place.has_version() {
-        return no_model(place, words);
-    }
     let (base_url, setting) = (&place.base_url, place.setting("base_url"));
+    if place.has_version() {
+        let (model, name) = (&place.model, place.setting("name"));
+        return format!(
+            "{base_url} has no model \"{model}\", or no chat there: {words}; check {name} and {setting}"
+        );
+    }
     format!(
         "{base_url} has no chat there: {words}; {setting} may lack `/v1` at its end, as in \
          \"{base_url}/v1\""
@@ -277,6 +289,21 @@ fn title(page: &str) -> Option<&str> {
     Some(title.trim()).filter(|title| !title.is_empty())
 }
 
+/// Whether a server's certificate is the reason: another try does not help then.
+fn is_distrust(error: &(dyn Error + 'static)) -> bool {
+    if let Some(tls) = error.downcast_ref::<rustls::Error>() {
+        return matches!(tls, rustls::Error::InvalidCertificate(_));
+    }
+    // What an I/O error wraps is not among its sources.
+    let wrapped = error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref);
+    match wrapped {
+        Some(wrapped) => is_distrust(wrapped),
+        None => error.source().is_some_and(is_distrust),
+    }
+}
+
 /// The error that all others are about.
 pub(super) fn root_cause(error: &dyn Error) -> String {
     let mut cause = error;
@@ -284,4 +311,20 @@ pub(super) fn root_cause(error: &dyn Error) -> String {
         cause = deeper;
     }
     cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distrust_is_no_lack_of_a_server() {
+        let unknown = rustls::CertificateError::UnknownIssuer;
+        let distrust = io::Error::other(rustls::Error::InvalidCertificate(unknown));
+        assert!(is_distrust(&io::Error::other(distrust)));
+        assert!(!is_distrust(&io::Error::other(rustls::Error::DecryptError)));
+        assert!(!is_distrust(&io::Error::from(
+            io::ErrorKind::ConnectionRefused
+        )));
+    }
 }

@@ -14,6 +14,9 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 /// How much of a server's words is told, in characters.
 const QUOTED: usize = 500;
 
+/// A shorter key is none: people write any word where a server asks for a key and looks at none.
+const SHORTEST_KEY: usize = 8;
+
 pub(super) struct Place {
     /// Where requests go.
     pub(super) endpoint: Url,
@@ -45,11 +48,11 @@ impl Place {
         }
     }
 
-    /// A server's words on one line and without the key, which some servers repeat.
+    /// A foreign text on one line and without the key, which some servers repeat.
     pub(super) fn quoted(&self, text: &str) -> String {
         let text = one_line(text);
         let text = match &self.key {
-            Some(key) if !key.is_empty() => text.replace(key.as_str(), "***"),
+            Some(key) if key.len() >= SHORTEST_KEY => text.replace(key.as_str(), "***"),
             _ => text,
         };
         shortened(&text, QUOTED)
@@ -123,16 +126,15 @@ pub(super) fn endpoint(base_url: &str, dialect: Dialect) -> Result<Url, &'static
 
 /// An address as messages show it.
 pub(super) fn shown(base_url: &str) -> String {
-    let Ok(mut url) = Url::parse(base_url.trim()) else {
-        return one_line(base_url);
-    };
-    let hidden = url.set_username("").and(url.set_password(None));
-    url.set_query(None);
-    url.set_fragment(None);
-    if hidden.is_err() {
-        return format!("{}:", url.scheme());
-    }
-    url.as_str().trim_end_matches('/').to_owned()
+    let text = one_line(base_url);
+    let (scheme, rest) = text.split_once("://").unwrap_or(("", &text));
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let separator = if scheme.is_empty() { "" } else { "://" };
+    format!("{scheme}{separator}{host}{path}")
+        .trim_end_matches('/')
+        .to_owned()
 }
 
 /// Whether the server is on this machine.
@@ -224,6 +226,7 @@ mod tests {
             shown("https://me:hunter2@h/v1/?key=hunter2#hunter2"),
             "https://h/v1"
         );
+        assert_eq!(shown("me:hunter2@localhost:1/v1"), "localhost:1/v1");
         assert_eq!(shown("no address"), "no address");
     }
 

@@ -1,41 +1,41 @@
 //! What a client must know, by hand or from the configuration.
+//!
+//! Does not own what becomes of it, which is `build`'s.
 
 use std::fmt;
 use std::time::Duration;
 
-use reqwest::redirect::Policy;
 use serde_json::{Map, Value};
 
-use super::HttpModel;
 use super::dialect::Dialect;
-use super::place::{self, Place};
+use super::place;
 use crate::agent::model::{ModelError, ModelErrorKind};
 use crate::config::{Environment, ModelConfig, Provider, Unset};
-use crate::limits;
 
 /// What a client of a model's server must know. Everything but provider and model has a default.
 #[derive(Clone)]
 pub struct HttpSettings {
-    provider: Provider,
-    model: String,
-    base_url: Option<String>,
-    api_key: Option<String>,
-    content_when_empty: Option<String>,
-    max_tokens: Option<u32>,
-    parameters: Map<String, Value>,
-    timeout: Option<Duration>,
-    section: Option<String>,
-    key_variable: Option<&'static str>,
+    pub(super) provider: Provider,
+    pub(super) model: String,
+    pub(super) base_url: Option<String>,
+    pub(super) api_key: Option<String>,
+    pub(super) content_when_empty: Option<String>,
+    pub(super) max_tokens: Option<u32>,
+    pub(super) parameters: Map<String, Value>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) section: Option<String>,
+    pub(super) key_variable: Option<&'static str>,
 }
 
 /// What is known of a provider.
-struct Known {
-    dialect: Dialect,
-    base_url: &'static str,
+pub(super) struct Known {
+    pub(super) dialect: Dialect,
+    pub(super) base_url: &'static str,
     key_variable: &'static str,
 }
 
-fn known(provider: Provider) -> Option<Known> {
+/// What is known of it; `None` if no client serves it.
+pub(super) fn known(provider: Provider) -> Option<Known> {
     let (dialect, base_url, key_variable) = match provider {
         Provider::OpenAi => (
             Dialect::OpenAi,
@@ -205,7 +205,8 @@ impl HttpSettings {
         self
     }
 
-    fn setting(&self, key: &str) -> String {
+    /// The key of the configuration that a person should look at.
+    pub(super) fn setting(&self, key: &str) -> String {
         match &self.section {
             Some(section) => format!("`{section}.{key}`"),
             None => format!("`{key}`"),
@@ -224,118 +225,6 @@ impl fmt::Debug for HttpSettings {
     }
 }
 
-impl HttpModel {
-    /// The client of `[models.NAME]`.
-    ///
-    /// # Errors
-    /// What is wrong with the section, by the names of its keys and variables.
-    pub fn from_config(
-        name: &str,
-        config: &ModelConfig,
-        environment: Environment<'_>,
-    ) -> Result<Self, ModelError> {
-        Self::new(HttpSettings::from_config(name, config, environment)?)
-    }
-
-    /// A client with these settings. Nothing is sent yet.
-    ///
-    /// # Errors
-    /// A provider that is not served, an address that is none, or a key that can't be sent so.
-    pub fn new(settings: HttpSettings) -> Result<Self, ModelError> {
-        let known = known(settings.provider).ok_or_else(|| {
-            misconfigured(format!(
-                "{} = \"{}\" is not served; served are \"openai\", \"dashscope\" and \"anthropic\". \
-                 Gemini answers in OpenAI's dialect too: provider = \"openai\" with base_url = \
-                 \"https://generativelanguage.googleapis.com/v1beta/openai\"",
-                settings.setting("provider"),
-                settings.provider
-            ))
-        })?;
-        let base_url = settings.base_url.as_deref().unwrap_or(known.base_url);
-        let shown = place::shown(base_url);
-        let endpoint = place::endpoint(base_url, known.dialect).map_err(|expected| {
-            misconfigured(format!(
-                "{} must be {expected}, found \"{shown}\"",
-                settings.setting("base_url")
-            ))
-        })?;
-        let key = settings.api_key.as_deref().map(str::trim);
-        let place = Place {
-            base_url: shown,
-            model: settings.model.clone(),
-            key: key.filter(|key| !key.is_empty()).map(str::to_owned),
-            section: settings.section.clone(),
-            key_variable: settings.key_variable,
-            endpoint,
-        };
-        Ok(Self {
-            client: client(&place, known.dialect)?,
-            dialect: known.dialect,
-            parameters: parameters(&settings, &place, known.dialect),
-            content_when_empty: settings.content_when_empty,
-            timeout: settings.timeout,
-            tries: limits::MODEL_TRIES,
-            pause: limits::MODEL_PAUSE,
-            place,
-        })
-    }
-}
-
-/// The parameters with the limit of tokens, which `OpenAI` alone calls by a newer name.
-fn parameters(settings: &HttpSettings, place: &Place, dialect: Dialect) -> Map<String, Value> {
-    let mut parameters = Map::new();
-    if let Some(tokens) = settings.max_tokens {
-        let newer =
-            dialect == Dialect::OpenAi && place.endpoint.host_str() == Some("api.openai.com");
-        let name = if newer {
-            "max_completion_tokens"
-        } else {
-            "max_tokens"
-        };
-        parameters.insert(name.to_owned(), tokens.into());
-    }
-    parameters.extend(settings.parameters.clone());
-    parameters
-}
-
-fn client(place: &Place, dialect: Dialect) -> Result<reqwest::Client, ModelError> {
-    let plain = place.endpoint.scheme() == "http";
-    if plain && place.key.is_some() && !place::is_near(&place.endpoint) {
-        return Err(misconfigured(format!(
-            "the key would travel to {} without encryption; write `https://` in {}",
-            place.base_url,
-            place.setting("base_url")
-        )));
-    }
-    let headers = place.headers(dialect).ok_or_else(|| {
-        let text = format!("{} holds letters that no key has", place.key_setting());
-        ModelError::new(ModelErrorKind::Unauthorized, text)
-    })?;
-    // A program that has chosen its cryptography keeps it: then this does nothing.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("toolsmith/", env!("CARGO_PKG_VERSION")))
-        .default_headers(headers)
-        .connect_timeout(limits::MODEL_CONNECT)
-        // The key must not follow to another host, and a request that is sent to the wrong
-        // address should be told so.
-        .redirect(Policy::none());
-    if plain {
-        // A machine without certificates reaches its own servers all the same.
-        builder = builder.tls_certs_only([]);
-    }
-    if place::is_loopback(&place.endpoint) {
-        builder = builder.no_proxy();
-    }
-    builder.build().map_err(|error| {
-        let reason = super::failure::root_cause(&error);
-        misconfigured(format!(
-            "no connections can be made: {reason}; where certificates are missing, install the \
-             package `ca-certificates`"
-        ))
-    })
-}
-
-fn misconfigured(text: String) -> ModelError {
+pub(super) fn misconfigured(text: String) -> ModelError {
     ModelError::new(ModelErrorKind::Other, text)
 }

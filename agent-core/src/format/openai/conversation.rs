@@ -103,8 +103,12 @@ impl Writer<'_> {
             .iter()
             .map(|content| self.result_line(content, tool_name))
             .collect();
+        let mut text = lines.join("\n");
+        if text.is_empty() {
+            content::NOTHING.clone_into(&mut text);
+        }
         self.messages.push(json!({
-            "role": "tool", "tool_call_id": tool_call_id, "content": lines.join("\n"),
+            "role": "tool", "tool_call_id": tool_call_id, "content": text,
         }));
     }
 

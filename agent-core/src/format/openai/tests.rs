@@ -3,4 +3,5 @@
 mod conversations;
 mod replies;
 mod requests;
+mod rules;
 mod streams;

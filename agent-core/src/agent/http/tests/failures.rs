@@ -51,7 +51,8 @@ async fn wrong_key_names_the_setting_and_never_the_key() {
 
 #[tokio::test]
 async fn wrong_model_names_model_and_server() {
-    let expected = "URL/v1 has no model \"qwen3:8b\": model not found (HTTP 404); check `name`";
+    let expected = "URL/v1 has no model \"qwen3:8b\", or no chat there: model not found (HTTP 404); \
+                    check `name` and `base_url`";
     check(error(404, "model not found", "x"), Kind::NotFound, expected).await;
     let expected = "URL/v1 has no model \"qwen3:8b\": No. (HTTP 400); check `name`";
     check(
@@ -172,6 +173,16 @@ async fn silence_is_a_timeout() {
             )
         );
     }
+}
+
+/// A server that accepts connections and then says nothing at all.
+#[tokio::test]
+async fn server_that_never_answers_is_a_timeout() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let limit = Duration::from_millis(200);
+    let model = client(settings(Provider::OpenAi, &url).with_timeout(limit));
+    assert_eq!(complete(&model).await.unwrap_err().kind, Kind::Timeout);
 }
 
 /// Comments keep a stream alive while the model thinks.

@@ -134,9 +134,27 @@ async fn failure_within_a_stream_is_a_failure() {
     assert_eq!(reply, Ok(Reply::text("Hello!")));
     assert_eq!(deltas, [text("Hel"), Delta::Restart, text("Hello!")]);
 
-    let server = Server::start([failing("invalid_request_error")]).await;
-    let error = stream(&openai(&server)).await.0.unwrap_err();
-    assert_eq!(error.kind, Kind::Refused);
-    let expected = format!("{}/v1 reports a failure: Not now.", server.url);
-    assert_eq!(error.to_string(), expected);
+    for (code, kind, expected) in [
+        (
+            "invalid_request_error",
+            Kind::Refused,
+            "reports a failure: Not now.",
+        ),
+        (
+            "authentication_error",
+            Kind::Unauthorized,
+            "refuses the key: Not now.; check `api_key`",
+        ),
+        (
+            "model_not_found",
+            Kind::NotFound,
+            "has no model \"qwen3:8b\": Not now.; check `name`",
+        ),
+        ("strange", Kind::Other, "reports a failure: Not now."),
+    ] {
+        let server = Server::start([failing(code)]).await;
+        let error = stream(&openai(&server)).await.0.unwrap_err();
+        assert_eq!(error.kind, kind);
+        assert_eq!(error.to_string(), format!("{}/v1 {expected}", server.url));
+    }
 }
