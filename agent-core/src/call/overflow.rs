@@ -75,14 +75,13 @@ fn cut_at(text: &mut String, limit: usize) {
     text.truncate(text.floor_char_boundary(limit));
 }
 
-/// Keeps the first bytes of all text blocks together; other blocks stay.
+/// Keeps the first bytes of all text blocks together; other blocks stay, and no block is empty.
 fn shorten(content: &mut Vec<Content>, limit: usize) {
     let mut left = limit;
     content.retain_mut(|block| {
         let Content::Text { text } = block else {
             return true;
         };
-        let there = left > 0;
         let length = text.len();
         cut_at(text, left);
         left = if text.len() < length {
@@ -90,7 +89,7 @@ fn shorten(content: &mut Vec<Content>, limit: usize) {
         } else {
             left - length
         };
-        there
+        !text.is_empty()
     });
 }
 
