@@ -123,8 +123,8 @@ impl Caller {
     }
 
     /// Finds the tool and keeps its generation in service. A generation that closed between the
-    /// look at the table and the lease was replaced, so the table is looked at again; one of pinned
-    /// tools can't close.
+    /// look at the table and the lease was replaced, so the table is looked at again. Pinned tools
+    /// are not replaced: one that has closed was already out of service when it was added.
     fn find(&self, name: &str) -> Result<(Arc<ToolEntry>, Option<Lease>), CallError> {
         loop {
             let table = self.table();
@@ -133,6 +133,13 @@ impl Caller {
             };
             if let Ok(lease) = entry.lease() {
                 return Ok((Arc::clone(entry), lease));
+            }
+            if self.pinned.is_some() {
+                let text = format!(
+                    "Tool {name} is not available: its version was taken out of service before \
+                     the call"
+                );
+                return Err(CallError::new(ErrorKind::Unavailable, text));
             }
             std::hint::spin_loop();
         }
