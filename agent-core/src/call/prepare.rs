@@ -89,11 +89,7 @@ impl Caller {
                 () = abort.aborted() => Err(aborted()),
             }
         };
-        // Read once more rather than kept: most calls are not refused.
-        prepared.map_err(|error| Refused {
-            error,
-            args: read(&call.arguments).ok().map(|draft| draft.value),
-        })
+        prepared.map_err(|error| refused(call, error))
     }
 
     async fn take_steps(
@@ -213,7 +209,16 @@ impl Caller {
     }
 }
 
-fn aborted() -> CallError {
+/// A refusal with the arguments that were sent: read once more rather than kept, since most calls
+/// are not refused.
+pub(super) fn refused(call: &ToolCall, error: CallError) -> Refused {
+    Refused {
+        error,
+        args: read(&call.arguments).ok().map(|draft| draft.value),
+    }
+}
+
+pub(super) fn aborted() -> CallError {
     CallError::new(ErrorKind::Aborted, "The call was aborted before it started")
 }
 
