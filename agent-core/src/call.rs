@@ -47,7 +47,9 @@ use prepare::PreparedCall;
 
 pub use crate::message::Arguments;
 pub use example::{ExampleError, ExampleOutcome};
-pub use hook::{After, AfterToolCall, Around, Before, BeforeToolCall, CallView, Hooks, Next};
+pub use hook::{
+    After, AfterToolCall, Around, Before, BeforeToolCall, CallView, Hooks, Next, around,
+};
 pub use permission::{Approval, Approver, Permissions, Question};
 
 /// A call as a model made it.

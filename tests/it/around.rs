@@ -7,7 +7,7 @@ use std::time::Duration;
 use agent_core::abort::AbortSignal;
 use agent_core::call::hook::Answer;
 use agent_core::call::{
-    After, Arguments, Around, Before, CallView, Caller, Finalized, Hooks, Next, ToolCall,
+    self, After, Arguments, Around, Before, CallView, Caller, Finalized, Hooks, Next, ToolCall,
 };
 use agent_core::registry::Configuration;
 use agent_core::tool::{BoxFuture, CallError, Execution, FunctionTool, ToolCallResult, ToolSpec};
@@ -16,12 +16,12 @@ use tool_sdk::{ErrorKind, ToolError, ToolResult};
 
 use crate::host::{Host, Log, Signal, answering, endless, open_spec, within};
 
-/// Helps the compiler to see that a closure may stand around a tool.
+/// A closure around a tool.
 fn around<F>(closure: F) -> Arc<dyn Around>
 where
     F: for<'a> Fn(CallView, Next<'a>) -> BoxFuture<'a, Answer> + Send + Sync + 'static,
 {
-    Arc::new(closure)
+    Arc::new(call::around(closure))
 }
 
 fn hooks(around: impl IntoIterator<Item = Arc<dyn Around>>) -> Hooks {
@@ -89,7 +89,7 @@ fn call_of(tool: &str) -> ToolCall {
     ToolCall::new(tool, Arguments::Json(json!({}))).with_id("call_1")
 }
 
-async fn call(host: &Host, around: impl IntoIterator<Item = Arc<dyn Around>>) -> Finalized {
+async fn call_within(host: &Host, around: impl IntoIterator<Item = Arc<dyn Around>>) -> Finalized {
     let caller = host.caller().with_hooks(hooks(around));
     host.make(&caller, call_of("tool")).await
 }
@@ -112,7 +112,7 @@ async fn first_stands_outermost_and_each_sees_the_final_call() {
         async { Ok(ToolResult::text("done")) }
     }))
     .await;
-    let finalized = call(
+    let finalized = call_within(
         &host,
         [telling("a", &log), telling("b", &log), telling("c", &log)],
     )
@@ -136,7 +136,7 @@ async fn first_stands_outermost_and_each_sees_the_final_call() {
 async fn second_try_is_the_affair_of_who_makes_it() {
     let log = Log::default();
     let host = Host::with(flaky("tool", 2, &log)).await;
-    let finalized = call(
+    let finalized = call_within(
         &host,
         [telling("outer", &log), trying(3), telling("inner", &log)],
     )
@@ -172,7 +172,7 @@ async fn second_try_is_the_affair_of_who_makes_it() {
 #[tokio::test]
 async fn last_failure_is_the_answer() {
     let host = Host::with(flaky("tool", 5, &Log::default())).await;
-    let result = call(&host, [trying(3)]).await.result;
+    let result = call_within(&host, [trying(3)]).await.result;
     let error = CallError::new(ErrorKind::ToolError, "failure 2");
     assert_eq!(*result, ToolCallResult::of_error("call_1", "tool", error));
 }
@@ -219,7 +219,7 @@ async fn error_in_the_tools_place_is_told_as_it_is() {
         let error = told.clone();
         Box::pin(async { Err(error) })
     });
-    let finalized = call(&host, [refusing]).await;
+    let finalized = call_within(&host, [refusing]).await;
     assert_eq!(
         *finalized.result,
         ToolCallResult::of_error("call_1", "tool", error)
@@ -240,7 +240,7 @@ async fn panic_around_a_tool_is_its_calls_error() {
     });
     for panicking in [at_once, before, behind] {
         for all in [vec![Arc::clone(&panicking)], vec![trying(1), panicking]] {
-            let finalized = call(&host, all).await;
+            let finalized = call_within(&host, all).await;
             let text = "What stands around the tool panicked: boom call_1";
             let error = CallError::new(ErrorKind::Panic, text);
             assert_eq!(
@@ -264,7 +264,7 @@ async fn panic_of_the_tool_may_be_tried_again() {
     }))
     .await;
     let log = Log::default();
-    let finalized = call(&host, [trying(2), telling("inner", &log)]).await;
+    let finalized = call_within(&host, [trying(2), telling("inner", &log)]).await;
     assert_eq!(finalized.result.text(), "now");
     assert_eq!(
         log.take(),
@@ -365,7 +365,7 @@ async fn r13_presets_pass_by_what_stands_around() {
     host.registry.configure(configuration);
     host.add(flaky("tool", 1, &log)).await;
     let seen = Log::default();
-    call(&host, [trying(2), telling("around", &seen)]).await;
+    call_within(&host, [trying(2), telling("around", &seen)]).await;
     let key = r#"{"key":"hunter2"}"#;
     assert_eq!(log.take(), [format!("try 0 {key}"), format!("try 1 {key}")]);
     for told in seen.take() {
@@ -384,6 +384,6 @@ async fn try_has_its_turn_only_while_it_runs() {
         Err(ToolError::new("no"))
     }))
     .await;
-    let finalized = call(&host, [trying(3)]).await;
+    let finalized = call_within(&host, [trying(3)]).await;
     assert_eq!(finalized.result.text(), "no");
 }

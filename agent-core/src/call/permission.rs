@@ -61,6 +61,17 @@ where
 }
 
 /// Who is asked, and what need not be asked. Clones remember the same answers.
+///
+/// ```
+/// use agent_core::call::{Approval, Permissions, Question};
+///
+/// let permissions = Permissions::default()
+///     .allowing(["writeFile".to_owned()])
+///     .asking(|question: Question| async move {
+///         println!("run {} with {}?", question.call.tool.label, question.call.arguments);
+///         Approval::Refuse(Some("nobody is at the keyboard".to_owned()))
+///     });
+/// ```
 #[derive(Clone, Default)]
 pub struct Permissions {
     approver: Option<Arc<dyn Approver>>,
