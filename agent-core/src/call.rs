@@ -47,7 +47,9 @@ use prepare::PreparedCall;
 
 pub use crate::message::Arguments;
 pub use example::{ExampleError, ExampleOutcome};
-pub use hook::{After, AfterToolCall, Around, Before, BeforeToolCall, CallView, Hooks, Next};
+pub use hook::{
+    After, AfterToolCall, Around, Before, BeforeToolCall, CallView, Hooks, Next, around,
+};
 pub use permission::{Approval, Approver, Permissions, Question};
 
 /// A call as a model made it.
@@ -204,7 +206,12 @@ impl Caller {
         abort: &AbortSignal,
     ) -> Finalized {
         match prepared {
-            Err(refused) => self.reject(call, refused),
+            Err(refused) => self.reject(call, refused).await,
+            // It was ready, and waited for the others of its answer to be.
+            Ok(_) if abort.is_aborted() => {
+                self.reject(call, prepare::refused(call, prepare::aborted()))
+                    .await
+            }
             Ok(prepared) => {
                 let mut started = StartedCall::new(&self.events, prepared);
                 let result = self.execute(&mut started, abort).await;
@@ -214,18 +221,21 @@ impl Caller {
     }
 
     /// The result of a call that ended before its tool ran.
-    fn reject(&self, call: &ToolCall, refused: Refused) -> Finalized {
+    async fn reject(&self, call: &ToolCall, refused: Refused) -> Finalized {
         let Refused { error, args } = refused;
+        let kind = error.kind;
+        let mut result = ToolCallResult::of_error(&call.id, &call.name, error);
+        // Hooks and people may say as much as a tool, or as little.
+        finalize::fill_empty(&mut result);
+        self.overflow.cut(&mut result).await;
         self.events.emit(|| EventKind::ToolCallRejected {
             tool_call_id: call.id.clone(),
             tool_name: call.name.clone(),
             args: args.map(Arc::new),
-            kind: error.kind,
-            message: error.message.clone(),
+            kind,
+            message: result.text(),
         });
-        Finalized::new(Arc::new(ToolCallResult::of_error(
-            &call.id, &call.name, error,
-        )))
+        Finalized::new(Arc::new(result))
     }
 }
 

@@ -278,7 +278,10 @@ impl Registry {
     /// What a person should know of the registry as a whole, one sentence each: problems with the
     /// folder, the configuration, or watching. What is wrong with one plugin is in its status.
     pub fn notices(&self) -> Vec<String> {
-        let folder = scan::problem(&self.0.options.plugins);
+        let folder = &self.0.options.plugins;
+        // Without plugins there is no folder that could be wrong.
+        let is_named = !folder.as_os_str().is_empty();
+        let folder = is_named.then(|| scan::problem(folder)).flatten();
         self.0
             .notices
             .say(Topic::Folder, folder.into_iter().collect());

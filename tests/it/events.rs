@@ -1,5 +1,7 @@
 //! Events: their order, their fields as JSON, and that nothing comes behind a call's end.
 
+mod queued;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};

@@ -67,10 +67,12 @@ impl Caller {
     }
 }
 
-fn fill_empty(result: &mut ToolCallResult) {
-    let empty = |block: &Content| block.as_text().is_some_and(str::is_empty);
-    if result.content.iter().all(empty) {
-        result.content = vec![Content::text(NO_OUTPUT)];
+/// No block of text is empty, and there is a block.
+pub(super) fn fill_empty(result: &mut ToolCallResult) {
+    let is_empty = |block: &Content| block.as_text().is_some_and(str::is_empty);
+    result.content.retain(|block| !is_empty(block));
+    if result.content.is_empty() {
+        result.content.push(Content::text(NO_OUTPUT));
     }
 }
 

@@ -128,8 +128,7 @@ impl fmt::Debug for Next<'_> {
 
 /// Stands around the execution of a tool: may measure it, try it again, or answer in its place.
 ///
-/// A closure is one when it returns a boxed future:
-/// `|call: CallView, next: Next<'_>| Box::pin(async move { next.run().await })`.
+/// A closure that returns a boxed future is one; [`around`] helps the compiler to see it.
 pub trait Around: Send + Sync + 'static {
     /// The answer, of the tool or in its place.
     fn around<'a>(&'a self, call: CallView, next: Next<'a>) -> BoxFuture<'a, Answer>;
@@ -142,6 +141,29 @@ where
     fn around<'a>(&'a self, call: CallView, next: Next<'a>) -> BoxFuture<'a, Answer> {
         self(call, next)
     }
+}
+
+/// A closure as an [`Around`]. Written anywhere else, the compiler does not see that the future may
+/// borrow from `next`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agent_core::call::{Hooks, around};
+///
+/// let second_try = around(|_, next| Box::pin(async move {
+///     match next.run().await {
+///         Err(_) => next.run().await,
+///         answer => answer,
+///     }
+/// }));
+/// let hooks = Hooks { around: vec![Arc::new(second_try)], ..Hooks::default() };
+/// ```
+pub fn around<F>(closure: F) -> impl Around
+where
+    F: for<'a> Fn(CallView, Next<'a>) -> BoxFuture<'a, Answer> + Send + Sync + 'static,
+{
+    closure
 }
 
 /// The hooks of a caller.

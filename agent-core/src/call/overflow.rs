@@ -40,8 +40,9 @@ impl Overflow {
         if total <= self.limit {
             return;
         }
-        let kept = self.keep(result.text()).await;
-        shorten(&mut result.content, self.limit);
+        let content = std::mem::take(&mut result.content);
+        let (content, kept) = self.keep_and_shorten(content).await;
+        result.content = content;
         let limit = self.limit;
         let mut note = format!("[cut: the first {limit} of {total} bytes of text are shown");
         match kept {
@@ -61,28 +62,42 @@ impl Overflow {
         result.content.push(Content::text(note));
     }
 
-    /// Writes a text where nothing else waits for the disk.
-    async fn keep(&self, text: String) -> std::io::Result<Option<PathBuf>> {
-        let Some(folder) = self.folder.clone() else {
-            return Ok(None);
-        };
-        let written = tokio::task::spawn_blocking(move || keep(&folder, &text));
-        written.await.map_err(std::io::Error::other)?.map(Some)
+    /// Works where nothing else waits: for the disk, or for a text to be copied, which takes its
+    /// time when it is long. A runtime that shuts down meanwhile leaves nothing of it.
+    async fn keep_and_shorten(&self, mut content: Vec<Content>) -> (Vec<Content>, Kept) {
+        let (limit, folder) = (self.limit, self.folder.clone());
+        let work = tokio::task::spawn_blocking(move || {
+            let kept = folder.map(|folder| keep(&folder, &whole(&content)));
+            shorten(&mut content, limit);
+            (content, kept.transpose())
+        });
+        work.await
+            .unwrap_or_else(|error| (Vec::new(), Err(std::io::Error::other(error))))
     }
+}
+
+/// Where the whole text is, if it is kept.
+type Kept = std::io::Result<Option<PathBuf>>;
+
+/// All text, as [`ToolCallResult::text`] gives it.
+fn whole(content: &[Content]) -> String {
+    let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
+    texts.join("\n")
 }
 
 fn cut_at(text: &mut String, limit: usize) {
     text.truncate(text.floor_char_boundary(limit));
+    // What was cut would else stay in memory as long as the rest.
+    text.shrink_to_fit();
 }
 
-/// Keeps the first bytes of all text blocks together; other blocks stay.
+/// Keeps the first bytes of all text blocks together; other blocks stay, and no block is empty.
 fn shorten(content: &mut Vec<Content>, limit: usize) {
     let mut left = limit;
     content.retain_mut(|block| {
         let Content::Text { text } = block else {
             return true;
         };
-        let there = left > 0;
         let length = text.len();
         cut_at(text, left);
         left = if text.len() < length {
@@ -90,7 +105,7 @@ fn shorten(content: &mut Vec<Content>, limit: usize) {
         } else {
             left - length
         };
-        there
+        !text.is_empty()
     });
 }
 

@@ -15,7 +15,7 @@ use super::hook::CallView;
 use super::prepare::PreparedCall;
 use super::unwind::guarded;
 use crate::config::{FILE_NAME, Permission};
-use crate::ids::{ContentHash, GenerationNumber};
+use crate::ids::{ContentHash, GenerationNumber, PluginName};
 use crate::registry::ToolEntry;
 use crate::tool::{BoxFuture, CallError};
 
@@ -61,6 +61,17 @@ where
 }
 
 /// Who is asked, and what need not be asked. Clones remember the same answers.
+///
+/// ```
+/// use agent_core::call::{Approval, Permissions, Question};
+///
+/// let permissions = Permissions::default()
+///     .allowing(["writeFile".to_owned()])
+///     .asking(|question: Question| async move {
+///         println!("run {} with {}?", question.call.tool.label, question.call.arguments);
+///         Approval::Refuse(Some("nobody is at the keyboard".to_owned()))
+///     });
+/// ```
 #[derive(Clone, Default)]
 pub struct Permissions {
     approver: Option<Arc<dyn Approver>>,
@@ -69,8 +80,16 @@ pub struct Permissions {
     remembered: Arc<Mutex<BTreeSet<Remembered>>>,
 }
 
-/// A tool's version, and arguments where only these were allowed.
-type Remembered = (String, GenerationNumber, Option<ContentHash>);
+/// What a person allowed. Generations are counted for each plugin by itself, and anew for one that
+/// comes back, so that the number alone does not say which code it was.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Remembered {
+    tool: String,
+    generation: GenerationNumber,
+    library: Option<(PluginName, ContentHash)>,
+    /// Where only these were allowed.
+    arguments: Option<ContentHash>,
+}
 
 impl Permissions {
     /// Asks here. Without it whatever would be asked for is refused.
@@ -98,8 +117,16 @@ impl Permissions {
         }
         let generation = call.entry.generation();
         let fingerprint = ContentHash::of(call.arguments.to_string().as_bytes());
-        let any = (tool.to_owned(), generation, None);
-        let same = (tool.to_owned(), generation, Some(fingerprint));
+        let any = Remembered {
+            tool: tool.to_owned(),
+            generation,
+            library: call.entry.library(),
+            arguments: None,
+        };
+        let same = Remembered {
+            arguments: Some(fingerprint),
+            ..any.clone()
+        };
         if self.remembers(&any) || self.remembers(&same) {
             return Ok(());
         }
@@ -160,9 +187,9 @@ pub(super) fn not_denied(entry: &ToolEntry) -> Result<(), CallError> {
     if entry.permission() != Permission::Deny {
         return Ok(());
     }
-    let tool = &entry.spec().name;
+    let (tool, own) = (&entry.spec().name, own_name(entry));
     let text =
-        format!("Tool {tool} is denied by configuration: [tools.{tool}] permission = \"deny\"");
+        format!("Tool {tool} is denied by configuration: [tools.{own}] permission = \"deny\"");
     Err(CallError::new(ErrorKind::Denied, text))
 }
 

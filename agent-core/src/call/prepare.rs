@@ -89,11 +89,7 @@ impl Caller {
                 () = abort.aborted() => Err(aborted()),
             }
         };
-        // Read once more rather than kept: most calls are not refused.
-        prepared.map_err(|error| Refused {
-            error,
-            args: read(&call.arguments).ok().map(|draft| draft.value),
-        })
+        prepared.map_err(|error| refused(call, error))
     }
 
     async fn take_steps(
@@ -123,8 +119,8 @@ impl Caller {
     }
 
     /// Finds the tool and keeps its generation in service. A generation that closed between the
-    /// look at the table and the lease was replaced, so the table is looked at again; one of pinned
-    /// tools can't close.
+    /// look at the table and the lease was replaced, so the table is looked at again. Pinned tools
+    /// are not replaced: one that has closed was already out of service when it was added.
     fn find(&self, name: &str) -> Result<(Arc<ToolEntry>, Option<Lease>), CallError> {
         loop {
             let table = self.table();
@@ -133,6 +129,13 @@ impl Caller {
             };
             if let Ok(lease) = entry.lease() {
                 return Ok((Arc::clone(entry), lease));
+            }
+            if self.pinned.is_some() {
+                let text = format!(
+                    "Tool {name} is not available: its version was taken out of service before \
+                     the call"
+                );
+                return Err(CallError::new(ErrorKind::Unavailable, text));
             }
             std::hint::spin_loop();
         }
@@ -206,7 +209,16 @@ impl Caller {
     }
 }
 
-fn aborted() -> CallError {
+/// A refusal with the arguments that were sent: read once more rather than kept, since most calls
+/// are not refused.
+pub(super) fn refused(call: &ToolCall, error: CallError) -> Refused {
+    Refused {
+        error,
+        args: read(&call.arguments).ok().map(|draft| draft.value),
+    }
+}
+
+pub(super) fn aborted() -> CallError {
     CallError::new(ErrorKind::Aborted, "The call was aborted before it started")
 }
 

@@ -32,6 +32,38 @@ impl Batch {
 impl Caller {
     /// Makes the calls of one answer. Each is answered exactly once; those that an abort finds
     /// waiting are refused. `answered` hears of each as soon as it has ended.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use agent_core::abort::AbortSignal;
+    /// use agent_core::call::{Arguments, Caller, ToolCall};
+    /// use agent_core::config::ToolExecution;
+    /// use agent_core::event::Emitter;
+    /// use agent_core::registry::Registry;
+    /// use agent_core::tool::{FunctionTool, ToolSpec};
+    /// use serde_json::json;
+    /// use tool_sdk::ToolResult;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let registry = Registry::without_plugins(Emitter::default());
+    /// let spec = ToolSpec::new("ping", "Answers.", json!({"type": "object"}));
+    /// let ping = FunctionTool::new(spec, |_| async { Ok(ToolResult::text("pong")) });
+    /// registry.register(Arc::new(ping)).await?;
+    ///
+    /// let caller = Caller::new(registry, Emitter::default());
+    /// let calls = [
+    ///     ToolCall::new("ping", Arguments::Text("{}".to_owned())),
+    ///     ToolCall::new("pong", Arguments::Text("{}".to_owned())),
+    /// ];
+    /// let (mode, abort) = (ToolExecution::PerTool, AbortSignal::new());
+    /// let batch = caller.call_all(&calls, mode, &abort, &|_| ()).await;
+    /// assert_eq!(batch.results[0].result.text(), "pong");
+    /// assert!(batch.results[1].result.is_error);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn call_all(
         &self,
         calls: &[ToolCall],

@@ -16,7 +16,7 @@ use super::configuration::Configuration;
 use super::presets::{Preset, PresetError};
 use super::turns::Turns;
 use crate::config::Permission;
-use crate::ids::{GenerationNumber, PluginName};
+use crate::ids::{ContentHash, GenerationNumber, PluginName};
 use crate::plugin::{Generation, Lease};
 use crate::tool::preset::hide;
 use crate::tool::problem::closest;
@@ -232,6 +232,12 @@ impl ToolEntry {
         self.generation
             .as_ref()
             .map_or_else(GenerationNumber::default, |one| one.number())
+    }
+
+    /// The plugin and the library that its code is from.
+    pub fn library(&self) -> Option<(PluginName, ContentHash)> {
+        let generation = self.generation.as_ref()?;
+        Some((generation.plugin().clone(), generation.hash()))
     }
 
     /// How many calls run on its generation.
