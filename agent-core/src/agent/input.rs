@@ -5,7 +5,7 @@ use tool_sdk::Content;
 
 use crate::message::{Block, Message, Role};
 
-/// Something that is said to an agent: a text, a message, or a message as OpenAI spells it.
+/// Something that is said to an agent: a text, a message, or a message as `OpenAI` spells it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input(pub(super) Message);
 
@@ -35,7 +35,7 @@ impl From<Message> for Input {
 impl TryFrom<&Value> for Input {
     type Error = InputError;
 
-    /// Reads a message of a user as OpenAI spells it (Y20): `{"role": "user", "content": …}`, the
+    /// Reads a message of a user as `OpenAI` spells it (Y20): `{"role": "user", "content": …}`, the
     /// content a text or a list of `text` and `image_url` parts with a `data:` address.
     fn try_from(message: &Value) -> Result<Self, InputError> {
         let role = message.get("role").and_then(Value::as_str);
@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// Y20: what waits in the channel is in OpenAI's shape.
+    /// Y20: what waits in the channel is in the shape of `OpenAI`.
     #[test]
     fn y20_messages_of_openai_are_understood() {
         let read = |message: Value| Input::try_from(&message).map(|input| input.0);

@@ -18,8 +18,8 @@ pub struct Queued {
     sender: Sender<Arc<Event>>,
     /// How many events the sink has seen.
     seen: watch::Receiver<u64>,
-    /// How many were queued.
-    queued: AtomicU64,
+    /// How many were taken.
+    taken: AtomicU64,
 }
 
 impl Queued {
@@ -32,16 +32,16 @@ impl Queued {
         Ok(Self {
             sender,
             seen,
-            queued: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
         })
     }
 
     /// Waits until the sink has seen what was queued so far, but not longer than this. Whether it
     /// has.
     pub async fn caught_up(&self, limit: Duration) -> bool {
-        let queued = self.queued.load(Ordering::Acquire);
+        let taken = self.taken.load(Ordering::Acquire);
         let mut seen = self.seen.clone();
-        let caught_up = seen.wait_for(|seen| *seen >= queued);
+        let caught_up = seen.wait_for(|seen| *seen >= taken);
         matches!(tokio::time::timeout(limit, caught_up).await, Ok(Ok(_)))
     }
 }
@@ -59,7 +59,7 @@ impl EventSink for Arc<Queued> {
     fn event(&self, event: &Arc<Event>) {
         // The thread lives as long as the queue.
         self.sender.send(Arc::clone(event)).unwrap_or_default();
-        self.queued.fetch_add(1, Ordering::Release);
+        self.taken.fetch_add(1, Ordering::Release);
     }
 }
 
