@@ -243,7 +243,7 @@ pub(super) fn uuid(text: &str) -> bool {
         && groups[2].starts_with('4')
 }
 
-/// Y28, Y31, Y32: several calls keep their order, each has its message, and the loop goes on.
+/// Y28, Y30, Y31, Y32: several calls keep their order, each has its message, and the loop goes on.
 #[tokio::test]
 async fn y28_y31_y32_every_call_has_its_message_in_order() {
     let ids = [("call_b", "b"), ("call_a", "a"), ("call_c", "b")];
