@@ -150,15 +150,22 @@ impl Agent {
     }
 
     /// Says something and goes on until the model has had its say, a tool ends the loop, a limit is
-    /// reached, or it is aborted. What it ended with is at [`Agent::take_response`].
+    /// reached, or it is aborted. What it ended with is at [`Agent::take_response`]. While another
+    /// run is on, nothing is said.
     pub async fn run(&self, input: impl Into<Input>) -> Result<Run, AgentError> {
-        self.send(input);
-        self.resume().await
+        self.go(Some(input.into())).await
     }
 
     /// Goes on with what is in the conversation and in the inbox.
     pub async fn resume(&self) -> Result<Run, AgentError> {
+        self.go(None).await
+    }
+
+    async fn go(&self, input: Option<Input>) -> Result<Run, AgentError> {
         let _running = self.0.running.try_lock().map_err(|_| AgentError::Busy)?;
+        if let Some(input) = input {
+            self.send(input);
+        }
         let run = run::run(&self.0).await;
         for sink in &self.0.sinks {
             sink.caught_up(crate::limits::SINK_TIMEOUT).await;

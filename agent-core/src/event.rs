@@ -234,6 +234,8 @@ pub struct Emitter(Arc<Inner>);
 struct Inner {
     sinks: ArcSwap<Vec<Arc<dyn EventSink>>>,
     last: AtomicU64,
+    /// Who hears of everything as well.
+    parent: Option<Emitter>,
 }
 
 impl Emitter {
@@ -242,7 +244,17 @@ impl Emitter {
         let sinks = sinks.into_iter().map(Arc::from).collect::<Vec<_>>();
         Self(Arc::new(Inner {
             sinks: ArcSwap::from_pointee(sinks),
-            last: AtomicU64::new(0),
+            ..Inner::default()
+        }))
+    }
+
+    /// An emitter without sinks whose events the sinks of this one see too. Each numbers them by
+    /// itself.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        Self(Arc::new(Inner {
+            parent: Some(self.clone()),
+            ..Inner::default()
         }))
     }
 
@@ -258,17 +270,26 @@ impl Emitter {
 
     /// Hands out what happened. Nothing is made where nobody listens.
     pub fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        let sinks = self.0.sinks.load();
-        if sinks.is_empty() {
-            return;
+        if self.is_heard() {
+            self.hand_out(kind());
         }
-        let seq = self.0.last.fetch_add(1, Ordering::Relaxed) + 1;
+    }
+
+    fn is_heard(&self) -> bool {
+        let parent = self.0.parent.as_ref();
+        !self.0.sinks.load().is_empty() || parent.is_some_and(Self::is_heard)
+    }
+
+    fn hand_out(&self, kind: EventKind) {
+        if let Some(parent) = self.0.parent.as_ref().filter(|parent| parent.is_heard()) {
+            parent.hand_out(kind.clone());
+        }
         let event = Arc::new(Event {
-            kind: kind(),
-            seq,
+            kind,
+            seq: self.0.last.fetch_add(1, Ordering::Relaxed) + 1,
             time: SystemTime::now(),
         });
-        for sink in sinks.iter() {
+        for sink in self.0.sinks.load().iter() {
             // A sink that panics must not take the call with it that it is told of.
             if let Err(report) = tool_sdk::panic::catch(|| sink.event(&event)) {
                 tracing::error!(%report, "an event sink panicked");

@@ -1,5 +1,20 @@
 //! The agent's loop: what it asks, what it answers, how it ends.
 
+mod aborts;
+mod batches;
+mod endings;
+mod events;
+mod fixture;
+mod guard;
+mod history;
+mod hooks;
+mod lifecycle;
+mod points;
+mod steering;
+mod streaming;
+mod tools;
+mod validity;
+
 use agent_core::agent::{Agent, ScriptedModel};
 use agent_core::event::EndReason;
 use agent_core::message::{Arguments, Block, Reply};

@@ -72,7 +72,8 @@ impl AgentBuilder {
         self
     }
 
-    /// The tools of this registry, as they are at each turn. Events go to the registry's sinks too.
+    /// The tools of this registry, as they are at each turn. The registry's sinks see the agent's
+    /// events too; the agent's sinks see its own alone.
     pub fn tools(mut self, registry: Registry) -> Self {
         self.registry = Some(registry);
         self
@@ -201,7 +202,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Takes events, on a thread of its own, so that it may be slow. A run ends when it has seen
+    /// Takes the events of this agent, on a thread of its own, so that it may be slow. A run ends when it has seen
     /// everything, or after [`limits::SINK_TIMEOUT`].
     pub fn sink(mut self, sink: impl EventSink) -> Self {
         self.sinks.push(Box::new(move || Queued::new(sink)));
@@ -219,7 +220,7 @@ impl AgentBuilder {
         let registry = self
             .registry
             .unwrap_or_else(|| Registry::without_plugins(Emitter::default()));
-        let events = registry.events().clone();
+        let events = registry.events().child();
         let mut sinks = Vec::new();
         for open in self.sinks {
             let sink = Arc::new(open()?);

@@ -70,26 +70,35 @@ impl Conversation {
         self.open.iter().any(|call| call.answer.is_none())
     }
 
-    /// Adds what somebody said who is not the model. Calls that are open are answered as aborted
-    /// before.
-    pub fn say(&mut self, message: Message) {
+    /// Adds what somebody said who is not the model, and returns it as it is kept. Calls that are
+    /// open are answered as aborted before.
+    ///
+    /// Calls and results are left out, since only a model calls and only its calls are answered;
+    /// so is empty text. Where nothing is left, nothing was said.
+    pub fn say(&mut self, mut message: Message) -> Option<Message> {
         self.close();
-        if !message.content.is_empty() {
-            self.messages.push(message);
-        }
+        message.content.retain(|block| match block {
+            Block::ToolUse { .. } | Block::ToolResult { .. } => false,
+            other => !is_empty(other),
+        });
+        let is_said = message.role != Role::Tool && !message.content.is_empty();
+        is_said.then(|| {
+            self.messages.push(message.clone());
+            message
+        })
     }
 
-    /// Adds what a model said and opens its calls, which are returned.
+    /// Adds what a model said and opens its calls. Returns the message as it is kept, and the calls.
     ///
     /// A call that is in there twice, by id, name and arguments, is kept once; one that has the id of
-    /// another one gets a new id, and so does one without (R22, Y26). A message without any block is
-    /// left out, since no provider takes it back.
-    pub fn reply(&mut self, mut message: Message) -> Vec<Requested> {
+    /// another one gets a new id, and so does one without (R22, Y26). Empty text is left out, and so
+    /// is a message without any block, since no provider takes it back.
+    pub fn reply(&mut self, mut message: Message) -> (Message, Vec<Requested>) {
         self.close();
         let mut requested: Vec<Requested> = Vec::new();
         message.content.retain_mut(|block| {
             let Block::ToolUse { id, name, input } = block else {
-                return true;
+                return !is_empty(block);
             };
             let twin = requested.iter().find(|other| other.id == *id);
             let is_same =
@@ -108,10 +117,10 @@ impl Conversation {
             true
         });
         if !message.content.is_empty() {
-            self.messages.push(message);
+            self.messages.push(message.clone());
         }
         self.open = requested.iter().map(OpenCall::new).collect();
-        requested
+        (message, requested)
     }
 
     /// Answers an open call; the model reads the note, if there is one, behind the result. An answer
@@ -136,10 +145,12 @@ impl Conversation {
     }
 
     /// Answers the calls that are open as aborted, and adds all answers in the order of the calls.
-    pub fn close(&mut self) {
-        let answers = self.open.iter().map(OpenCall::answer);
-        self.messages.extend(answers);
-        self.open.clear();
+    /// Returns what was added.
+    pub fn close(&mut self) -> Vec<Message> {
+        let open = std::mem::take(&mut self.open);
+        let answers: Vec<Message> = open.iter().map(OpenCall::answer).collect();
+        self.messages.extend(answers.iter().cloned());
+        answers
     }
 }
 
@@ -158,6 +169,10 @@ impl OpenCall {
             Message::tool_result(&ToolCallResult::of_error(&self.id, &self.name, error))
         })
     }
+}
+
+fn is_empty(block: &Block) -> bool {
+    block.as_text().is_some_and(str::is_empty)
 }
 
 /// Whether two calls have the same arguments, however they are spelled.
@@ -186,6 +201,9 @@ fn check(messages: &[Message]) -> Result<(), ConversationError> {
         for block in &message.content {
             match (block, message.role) {
                 (Block::ToolUse { id, .. }, Role::Assistant) => {
+                    if id.is_empty() {
+                        return refuse("a call has no id".to_owned());
+                    }
                     if !ids.insert(id) {
                         return refuse(format!("two calls have the id `{id}`"));
                     }

@@ -57,10 +57,11 @@ impl<'a> Running<'a> {
                 return Ok(EndReason::Aborted);
             }
             if self.iterations >= self.agent.settings.max_iterations {
-                if self.agent.settings.closing_turn {
-                    self.closing_turn().await?;
-                }
-                return Ok(EndReason::MaxIterations);
+                return if self.agent.settings.closing_turn {
+                    self.closing_turn().await
+                } else {
+                    Ok(EndReason::MaxIterations)
+                };
             }
             self.iterations += 1;
             match self.turn().await? {
@@ -85,10 +86,10 @@ impl<'a> Running<'a> {
     /// Y20: everything that waits becomes part of the conversation.
     fn hear(&self) {
         let mut talk = self.agent.talk();
-        let heard = std::mem::take(&mut talk.inbox);
-        for message in &heard {
-            talk.conversation.say(message.clone());
-        }
+        let sent = std::mem::take(&mut talk.inbox);
+        let heard = sent.into_iter();
+        let heard = heard.filter_map(|message| talk.conversation.say(message));
+        let heard: Vec<Message> = heard.collect();
         drop(talk);
         for message in heard {
             self.tell(&message);
@@ -114,20 +115,27 @@ impl<'a> Running<'a> {
     }
 
     /// A last question without tools, whose answer is the response.
-    async fn closing_turn(&mut self) -> Result<(), AgentError> {
+    async fn closing_turn(&mut self) -> Result<EndReason, AgentError> {
         self.iterations += 1;
-        if let Some(message) = self.last_turn().await? {
-            self.agent.talk().response = Some(message);
+        let Some(message) = self.last_turn().await? else {
+            return Ok(EndReason::Aborted);
+        };
+        self.agent.talk().response = Some(message);
+        Ok(EndReason::MaxIterations)
+    }
+
+    /// Answers what is open as aborted, and tells of every answer as the model will read it.
+    pub(super) fn close(&self) {
+        let answers = self.agent.talk().conversation.close();
+        for answer in answers {
+            self.tell(&answer);
         }
-        Ok(())
     }
 
     fn end(&mut self, reason: Result<EndReason, &AgentError>) {
         self.ended = true;
-        let mut talk = self.agent.talk();
-        talk.conversation.close();
-        talk.abort = None;
-        drop(talk);
+        self.close();
+        self.agent.talk().abort = None;
         self.agent.caller.events().emit(|| EventKind::AgentEnd {
             reason: reason.unwrap_or(EndReason::Error),
             usage: self.usage.clone(),

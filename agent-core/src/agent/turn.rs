@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::conversation::{Requested, last_words};
 use super::guard::Fingerprint;
 use super::run::{Running, last_question};
-use super::{AgentError, Terminate, window};
+use super::{AgentError, Inner, Terminate, window};
 use crate::call::schedule::Batch;
 use crate::call::unwind::guarded;
 use crate::call::{Finalized, ToolCall};
@@ -44,19 +44,17 @@ impl Drop for Turn<'_> {
     }
 }
 
-impl Running<'_> {
+impl<'a> Running<'a> {
     /// Asks the model once and makes its calls.
     pub(super) async fn turn(&mut self) -> Result<Turned, AgentError> {
         let _turn = Turn::start(self.agent.caller.events());
         let tools = Arc::new(self.tools());
         let context = self.context(&tools);
-        let Some(reply) = self.ask(context).await? else {
+        let Some((reply, heard)) = self.ask(context).await? else {
             return Ok(Turned::Aborted);
         };
-        let is_cut = reply.stop == StopReason::Length
-            && matches!(reply.content.last(), Some(Block::ToolUse { .. }));
-        let message = reply.into_message();
-        let requested = self.agent.talk().conversation.reply(message.clone());
+        let is_cut = reply.stop == StopReason::Length && reply.content.last().is_some_and(is_call);
+        let (message, requested) = heard.end(reply);
         if requested.is_empty() {
             return Ok(Turned::Said(message));
         }
@@ -82,13 +80,11 @@ impl Running<'_> {
         let _turn = Turn::start(self.agent.caller.events());
         let mut context = self.context(&Pinned::default());
         context.messages.push(last_question());
-        let Some(mut reply) = self.ask(context).await? else {
+        let Some((mut reply, heard)) = self.ask(context).await? else {
             return Ok(None);
         };
-        let is_call = |block: &Block| matches!(block, Block::ToolUse { .. });
         reply.content.retain(|block| !is_call(block));
-        let message = reply.into_message();
-        self.agent.talk().conversation.reply(message.clone());
+        let (message, _) = heard.end(reply);
         Ok(Some(message))
     }
 
@@ -124,15 +120,14 @@ impl Running<'_> {
     }
 
     /// Y21: prepares the context, puts it in the provider's words, asks. `None` when aborted.
-    async fn ask(&mut self, context: Context) -> Result<Option<Reply>, AgentError> {
+    async fn ask(&mut self, context: Context) -> Result<Option<(Reply, Heard<'a>)>, AgentError> {
         let abort = self.abort.clone();
         let prompt = tokio::select! {
             biased;
             () = abort.aborted() => return Ok(None),
             prompt = self.prompt(context) => prompt?,
         };
-        let events = self.agent.caller.events().clone();
-        let heard = Heard::start(&events);
+        let heard = Heard::start(self.agent);
         let asked = tokio::select! {
             biased;
             () = abort.aborted() => None,
@@ -140,20 +135,14 @@ impl Running<'_> {
         };
         match asked {
             Some(Ok(reply)) => {
-                heard.end(reply.content.clone(), reply.usage.clone());
                 self.spend(reply.usage.as_ref());
-                Ok(Some(reply))
+                Ok(Some((reply, heard)))
             }
             Some(Err(error)) => {
-                heard.end_early();
+                heard.fail();
                 Err(error)
             }
-            None => {
-                // What came of the text was read by somebody.
-                let message = heard.end_early();
-                self.agent.talk().conversation.reply(message);
-                Ok(None)
-            }
+            None => Ok(None),
         }
     }
 
@@ -245,9 +234,8 @@ impl Running<'_> {
         let caller = self.agent.caller.pinned(tools);
         let mode = self.agent.settings.tool_execution;
         let batch = caller.call_all(&calls, mode, &self.abort, &answered).await;
-        self.agent.talk().conversation.close();
+        self.close();
         for one in &batch.results {
-            self.tell(&one.message);
             self.spend(one.result.usage.as_ref());
         }
         batch
@@ -269,21 +257,25 @@ fn finished<T>(
     }
 }
 
-/// An answer on its way. Its end is told exactly once.
+fn is_call(block: &Block) -> bool {
+    matches!(block, Block::ToolUse { .. })
+}
+
+/// An answer on its way. Its end is told exactly once, with what is kept of it.
 struct Heard<'a> {
-    events: &'a Emitter,
+    agent: &'a Inner,
     /// The text so far. A mutex, since a model may speak from another thread.
     text: Mutex<String>,
     ended: bool,
 }
 
 impl<'a> Heard<'a> {
-    fn start(events: &'a Emitter) -> Self {
-        events.emit(|| EventKind::MessageStart {
+    fn start(agent: &'a Inner) -> Self {
+        agent.caller.events().emit(|| EventKind::MessageStart {
             message: Message::new(Role::Assistant, Vec::new()),
         });
         Self {
-            events,
+            agent,
             text: Mutex::default(),
             ended: false,
         }
@@ -297,39 +289,47 @@ impl<'a> Heard<'a> {
             _ => {}
         }
         drop(text);
-        self.events.emit(|| EventKind::MessageUpdate { delta });
+        let events = self.agent.caller.events();
+        events.emit(|| EventKind::MessageUpdate { delta });
     }
 
-    fn end(mut self, content: Vec<Block>, usage: Option<Value>) {
+    /// The answer is complete: it becomes part of the conversation, and its calls are open.
+    fn end(mut self, reply: Reply) -> (Message, Vec<Requested>) {
+        let usage = reply.usage.clone();
+        self.keep(reply.into_message(), usage)
+    }
+
+    /// No answer will come. What came of it is told, but the model is asked anew.
+    fn fail(mut self) {
+        let message = self.so_far();
+        self.tell(message, None);
+    }
+
+    fn keep(&mut self, message: Message, usage: Option<Value>) -> (Message, Vec<Requested>) {
+        let kept = self.agent.talk().conversation.reply(message);
+        self.tell(kept.0.clone(), usage);
+        kept
+    }
+
+    fn tell(&mut self, message: Message, usage: Option<Value>) {
         self.ended = true;
-        self.events.emit(|| EventKind::MessageEnd {
-            message: Message::new(Role::Assistant, content),
-            usage,
-        });
+        let events = self.agent.caller.events();
+        events.emit(|| EventKind::MessageEnd { message, usage });
     }
 
-    /// Ends with the text so far, which is returned.
-    fn end_early(mut self) -> Message {
-        self.tell_early()
-    }
-
-    fn tell_early(&mut self) -> Message {
-        self.ended = true;
+    fn so_far(&self) -> Message {
         let text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
         let text = Some(text.clone()).filter(|text| !text.is_empty());
-        let message = Message::new(Role::Assistant, text.map(Block::text).into_iter().collect());
-        self.events.emit(|| EventKind::MessageEnd {
-            message: message.clone(),
-            usage: None,
-        });
-        message
+        Message::new(Role::Assistant, text.map(Block::text).into_iter().collect())
     }
 }
 
 impl Drop for Heard<'_> {
+    /// It was aborted. What came of the text was read by somebody.
     fn drop(&mut self) {
         if !self.ended {
-            self.tell_early();
+            let message = self.so_far();
+            self.keep(message, None);
         }
     }
 }

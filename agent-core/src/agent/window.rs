@@ -25,12 +25,17 @@ pub fn window(messages: &[Message], at_most: usize) -> Vec<Message> {
     )
 }
 
-/// The messages without calls that have no result and results that have no call: what providers
-/// refuse. Messages that are empty then are left out.
+/// The messages without calls that have no result, results that have no call, and second results:
+/// what providers refuse. Messages that are empty then are left out.
 pub fn paired(messages: &[Message]) -> Vec<Message> {
     let mut kept = Vec::with_capacity(messages.len());
+    // Calls of the last assistant's message that have their result.
+    let mut given = HashSet::new();
     for (at, message) in messages.iter().enumerate() {
         let mut message = message.clone();
+        if message.role != Role::Tool {
+            given.clear();
+        }
         match message.role {
             Role::Assistant => {
                 let answered = answers(messages.get(at + 1..).unwrap_or_default());
@@ -42,7 +47,9 @@ pub fn paired(messages: &[Message]) -> Vec<Message> {
             Role::Tool => {
                 let asked = questions(messages.get(..at).unwrap_or_default());
                 message.content.retain(|block| match block {
-                    Block::ToolResult { tool_call_id, .. } => asked.contains(tool_call_id.as_str()),
+                    Block::ToolResult { tool_call_id, .. } => {
+                        asked.contains(tool_call_id.as_str()) && given.insert(tool_call_id.clone())
+                    }
                     _ => false,
                 });
             }
