@@ -84,15 +84,6 @@ pub(crate) fn write_crate(folder: &Path, name: &str, dependencies: &str, source:
     fs::write(folder.join("src/lib.rs"), source).expect("writable");
 }
 
-/// Whether a row is to be measured: it was named as an argument, or none was.
-pub(crate) fn is_chosen(row: &str) -> bool {
-    let mut named = std::env::args()
-        .skip(1)
-        .filter(|name| !name.starts_with('-'))
-        .peekable();
-    named.peek().is_none() || named.any(|name| name == row)
-}
-
 /// Prints a row: what was measured, its limit, and the ratio against the goal.
 pub(crate) fn report(
     row: &str,
