@@ -117,7 +117,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Asks the model once more when the limit is reached, without tools, for a last word.
+    /// Asks the model once more when the limit is reached, for a last word without calls.
     pub fn closing_turn(mut self, is_on: bool) -> Self {
         self.settings.closing_turn = is_on;
         self

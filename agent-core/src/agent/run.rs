@@ -114,7 +114,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// A last question without tools, whose answer is the response.
+    /// A last question without calls, whose answer is the response.
     async fn closing_turn(&mut self) -> Result<EndReason, AgentError> {
         self.iterations += 1;
         let Some(message) = self.last_turn().await? else {

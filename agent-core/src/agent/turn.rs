@@ -75,10 +75,11 @@ impl<'a> Running<'a> {
         Ok(Turned::Terminated(words))
     }
 
-    /// Asks the model for a last word, without tools.
+    /// Asks the model for a last word, without calls.
     pub(super) async fn last_turn(&mut self) -> Result<Option<Message>, AgentError> {
         let _turn = Turn::start(self.agent.caller.events());
-        let mut context = self.context(&Pinned::default());
+        let mut context = self.context(&self.tools());
+        context.calls_are_over = true;
         context.messages.push(last_question());
         let Some((mut reply, heard)) = self.ask(context).await? else {
             return Ok(None);
@@ -116,6 +117,7 @@ impl<'a> Running<'a> {
             system_prompt: prompts.join("\n\n"),
             messages: agent.talk().conversation.messages(),
             tools: callable.map(|entry| Arc::clone(entry.spec())).collect(),
+            calls_are_over: false,
         }
     }
 

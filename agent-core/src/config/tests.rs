@@ -203,10 +203,8 @@ fn sections_that_nothing_serves_are_named_once_each_in_order() {
             "6: `plugins.search-wine.isolation` is not supported yet",
             "7: `plugins.search-wine.grants` is not supported yet",
             "8: `plugins.search-wine.limits` is not supported yet",
-            "13: `tools.bing_search.permission` is not supported yet",
             "16: `mcpServers.time` is not supported yet",
             "21: `mcpServers.far` is not supported yet",
-            "35: `agent` is not supported yet",
             "49: `serve` is not supported yet",
         ]
     );
@@ -228,21 +226,21 @@ fn loading_serves_what_is_served_and_refuses_the_rest_with_the_other_problems() 
         Ok(std::path::absolute(folder.path().join("s")).unwrap())
     );
 
-    fs::write(&file, "[agent]\nmodel = 3\n[tools.a]\ntimeuot = \"2m\"\n").unwrap();
+    fs::write(&file, "[serve]\nexpose = 3\n[tools.a]\ntimeuot = \"2m\"\n").unwrap();
     let error = Config::load(&file).unwrap_err();
     let place = file.display();
     assert_eq!(
         error.to_string(),
         format!(
-            "{place}:1:2: `agent` is not supported yet\n\
-             {place}:2:9: `agent.model` must be a string, found an integer\n\
+            "{place}:1:2: `serve` is not supported yet\n\
+             {place}:2:10: `serve.expose` must be a list, found an integer\n\
              {place}:4:1: unknown key `tools.a.timeuot`, did you mean `timeout`?"
         )
     );
     assert_eq!(
         error.hint().as_deref(),
         Some(
-            "remove `agent` until a version supports it\n\
+            "remove `serve` until a version supports it\n\
              known beside `tools.a.timeuot`: permission, preset, timeout"
         )
     );

@@ -48,6 +48,9 @@ pub fn request(
     body.extend(prompt.conversation.clone());
     if !prompt.context.tools.is_empty() {
         body.insert("tools".to_owned(), tools(&prompt.context.tools));
+        if prompt.context.calls_are_over {
+            body.insert("tool_choice".to_owned(), json!({"type": "none"}));
+        }
     }
     if stream {
         body.insert("stream".to_owned(), json!(true));

@@ -16,6 +16,9 @@ pub struct Context {
     pub messages: Vec<Message>,
     /// The tools that may be called, in R3's order.
     pub tools: Vec<Arc<ToolSpec>>,
+    /// Whether the model is to answer without calling any. It is shown the tools all the same:
+    /// providers refuse a conversation with calls of tools that they are not told of.
+    pub calls_are_over: bool,
 }
 
 /// A context together with its conversation in the words of a provider.

@@ -54,7 +54,7 @@ fn a25_instructions_stand_apart_at_the_head_and_are_the_users_words_later() {
     let context = Context {
         system_prompt: "Be kind.".to_owned(),
         messages: vec![system("Be short."), user("Hi"), system("Now be loud.")],
-        tools: Vec::new(),
+        ..Context::default()
     };
     let expected = json!({
         "system": "Be kind.\n\nBe short.",

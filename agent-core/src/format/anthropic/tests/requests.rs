@@ -37,4 +37,9 @@ fn request_has_a_limit_of_tokens_and_parameters_win() {
         request(&prompt, "m", parameters.as_object().unwrap(), true).to_string(),
         r#"{"model":"m","max_tokens":50,"system":"Be kind.","messages":[],"stream":true,"temperature":1}"#
     );
+    let mut last = prompt;
+    last.context.calls_are_over = true;
+    last.context.tools = vec![Arc::new(ToolSpec::new("ping", "", json!({"type": "object"})))];
+    let body = request(&last, "m", &Map::new(), false);
+    assert_eq!(body["tool_choice"], json!({"type": "none"}));
 }

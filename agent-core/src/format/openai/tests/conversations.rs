@@ -12,7 +12,7 @@ fn check(system: &str, messages: Vec<Message>, expected: Value) {
     let context = Context {
         system_prompt: system.to_owned(),
         messages,
-        tools: Vec::new(),
+        ..Context::default()
     };
     let written = Value::from(conversation(&context, None));
     assert_eq!(written["messages"].to_string(), expected.to_string());

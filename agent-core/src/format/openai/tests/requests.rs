@@ -71,4 +71,9 @@ fn request_holds_only_what_there_is_and_parameters_win() {
     let with_tool = request(&prompt(vec![shell()]), "m", &none, true);
     assert_eq!(with_tool["tools"], tools(&[shell()]));
     assert_eq!(with_tool["stream_options"], json!({"include_usage": true}));
+    assert_eq!(with_tool.get("tool_choice"), None);
+    let mut last = prompt(vec![shell()]);
+    last.context.calls_are_over = true;
+    assert_eq!(request(&last, "m", &none, true)["tool_choice"], "none");
+    assert_eq!(request(&last, "m", &none, true)["tools"], tools(&[shell()]));
 }
