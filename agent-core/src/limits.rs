@@ -73,7 +73,7 @@ pub const RETIRED_BYTES: u64 = 200 * 1000 * 1000;
 
 /// How long a command in `dev` waits for builds before it makes do with what there is: the version
 /// before, or a list that shows what is being built.
-pub const BUILD_PATIENCE: Duration = Duration::from_secs(30);
+pub const BUILD_PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long one build may take, waiting for another builder included.
 pub const BUILD_TIME: Duration = Duration::from_mins(10);

@@ -30,7 +30,7 @@ mod watch;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
@@ -138,6 +138,9 @@ struct Inner {
     table: ArcSwap<Table>,
     /// Read by `list`, swapped by reloads.
     statuses: ArcSwap<Vec<status::Status>>,
+    /// What is being built now: a reload that waits for a build has published no status yet. A mutex,
+    /// held for a look at the set.
+    building: std::sync::Mutex<BTreeSet<PluginName>>,
     /// Rises with every event of the file system, so that a running build can be overtaken.
     events_seen: tokio::sync::watch::Sender<u64>,
     /// What the watcher knows.
@@ -185,6 +188,7 @@ impl Registry {
             events,
             table: ArcSwap::default(),
             statuses: ArcSwap::default(),
+            building: std::sync::Mutex::default(),
             events_seen: tokio::sync::watch::Sender::default(),
             watch: Arc::default(),
             reload: Mutex::new(reload),
@@ -198,12 +202,16 @@ impl Registry {
 
     /// Every plugin that is known, by name.
     pub fn plugins(&self) -> Vec<PluginStatus> {
-        self.0
-            .statuses
-            .load()
-            .iter()
-            .map(status::Status::show)
-            .collect()
+        let building = self.0.building();
+        let statuses = self.0.statuses.load();
+        let shown = statuses.iter().map(|status| {
+            let mut shown = status.show();
+            if building.contains(&shown.name) {
+                (shown.state, shown.reason) = (PluginState::Building, None);
+            }
+            shown
+        });
+        shown.collect()
     }
 
     /// The folder of crates and finished libraries.
@@ -330,6 +338,11 @@ impl Registry {
 }
 
 impl Inner {
+    /// The plugins that are being built now.
+    fn building(&self) -> std::sync::MutexGuard<'_, BTreeSet<PluginName>> {
+        self.building.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn tool_settings(&self) -> table::ToolSettings {
         table::ToolSettings {
             configuration: self.configuration.load_full(),

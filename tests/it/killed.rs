@@ -119,6 +119,29 @@ fn builds_end_with_a_host_that_is_asked_to_end() {
     }
 }
 
+/// A build that never ends holds up nobody for ever: the list shows it, and the version before
+/// answers.
+#[test]
+fn build_that_hangs_is_shown_and_the_version_before_answers() {
+    let project = Project::new();
+    project.plugin("hangs", &answering(1));
+    let mut dev = project.dev();
+    assert_eq!(dev.call("version", ""), "1");
+    let script = "fn main() { loop { std::thread::sleep(std::time::Duration::from_secs(60)); } }";
+    project.write("plugins/hangs/build.rs", script);
+    project.source("hangs", &answering(2));
+    let list = dev.ask("list");
+    assert_eq!(list["plugins"][0]["state"], "building", "{list}");
+    assert_eq!(list["plugins"][0]["generation"], 1, "{list}");
+    assert_eq!(dev.call("version", ""), "1");
+    dev.complaint(|line| line.contains("has not been built after 20s"));
+    // A mended build script takes the place of the one that hangs.
+    project.write("plugins/hangs/build.rs", "fn main() {}");
+    dev.ask_until("call version", |answer| {
+        toolsmith_tests::text(answer) == "2"
+    });
+}
+
 /// Waits until there is something.
 fn wait_for<T>(look: impl Fn() -> Option<T>) -> T {
     let begin = std::time::Instant::now();

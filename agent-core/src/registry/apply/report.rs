@@ -80,9 +80,16 @@ pub(super) enum BuildOutcome<'a> {
     Superseded,
 }
 
+impl Drop for Reporter<'_> {
+    fn drop(&mut self) {
+        self.registry.building().remove(self.name);
+    }
+}
+
 impl BuildProgress for Reporter<'_> {
     fn started(&self, package: &str, inputs_hash: &str) {
         self.building.get_or_init(|| inputs_hash.to_owned());
+        self.registry.building().insert(self.name.clone());
         self.registry.events.emit(|| EventKind::BuildStart {
             plugin: self.name.clone(),
         });

@@ -39,7 +39,11 @@ fn request_has_a_limit_of_tokens_and_parameters_win() {
     );
     let mut last = prompt;
     last.context.calls_are_over = true;
-    last.context.tools = vec![Arc::new(ToolSpec::new("ping", "", json!({"type": "object"})))];
+    last.context.tools = vec![Arc::new(ToolSpec::new(
+        "ping",
+        "",
+        json!({"type": "object"}),
+    ))];
     let body = request(&last, "m", &Map::new(), false);
     assert_eq!(body["tool_choice"], json!({"type": "none"}));
 }
