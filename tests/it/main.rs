@@ -24,6 +24,7 @@ mod hooks;
 mod host;
 mod killed;
 mod many_tools;
+mod of_folder;
 mod order;
 mod overflow;
 mod panics;
