@@ -20,6 +20,7 @@ mod configuration;
 mod contract;
 mod events;
 mod examples;
+mod guide;
 mod hooks;
 mod host;
 mod killed;
