@@ -1,6 +1,29 @@
 //! The host of toolsmith: loads plugins of tools, keeps them current while they are edited, and
 //! takes a model's calls through prepare → execute → finalize.
 //!
+//! ```
+//! use agent_core::agent::{Agent, ScriptedModel};
+//! use agent_core::message::Reply;
+//! use agent_core::tool::{FunctionTool, ToolSpec};
+//! use serde_json::json;
+//! use tool_sdk::ToolResult;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let spec = ToolSpec::new("ping", "Answer pong.", json!({"type": "object"}));
+//! let ping = FunctionTool::new(spec, |_call| async { Ok(ToolResult::text("pong")) });
+//! // Says what it is told to say; `agent::HttpModel` speaks to a server.
+//! let model = ScriptedModel::new([Reply::text("Hello!")]);
+//! let agent = Agent::builder(model).tool(ping).build()?;
+//! agent.run("Hello?").await?;
+//! assert_eq!(agent.take_response().unwrap().as_text(), "Hello!");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`registry::Registry::of_folder`] has the tools of a folder of plugins,
+//! [`registry::Registry::without_plugins`] those of the program alone.
+//!
 //! # The ladder
 //!
 //! A module uses only modules of lower rungs.

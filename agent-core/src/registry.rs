@@ -15,6 +15,7 @@ mod apply;
 mod compatibility;
 pub mod configuration;
 mod current;
+mod folder;
 mod notices;
 pub mod pinned;
 mod plan;
@@ -37,6 +38,7 @@ use tokio::sync::Mutex;
 use tool_sdk::tool::StaticTool;
 
 use crate::build::{BuildProgress, Builder};
+use crate::config::{FILE_NAME, Unset};
 use crate::event::Emitter;
 use crate::ids::PluginName;
 use crate::plugin::linked::linked;
@@ -47,6 +49,7 @@ use crate::worker::Prober;
 use notices::{Notices, Topic};
 
 pub use configuration::Configuration;
+pub use folder::target_folder;
 pub use pinned::Pinned;
 pub use presets::{PresetError, PresetProblem, Presets};
 pub use scan::{Found, Index};
@@ -104,6 +107,11 @@ pub enum RegistryError {
     /// The state folder can't be used.
     #[error("the state folder can't be used: {0}")]
     State(#[source] PluginError),
+    /// It is not known where the state folder is.
+    #[error(
+        "`[state] dir` of {FILE_NAME} can't be used: {0}; set it, or write a path in its place"
+    )]
+    Unset(#[source] Unset),
     /// The tool's name is not allowed or taken.
     #[error("tool `{tool}` can't be registered: {reason}")]
     Register {

@@ -6,7 +6,7 @@
 //!    away.
 //! 2. [`client`] starts it in a process group of its own. Its standard input is a socket; what it
 //!    and everything in it print is kept for the report of a crash.
-//! 3. The two speak [`frames`]: a greeting, then requests and answers of [`protocol`].
+//! 3. The two speak `frames`: a greeting, then requests and answers of `protocol`.
 //! 4. It ends when it is told to, when its time is up, or when the host is gone: it reads the end
 //!    of the socket on a thread of its own, so that nothing that it runs can keep it alive.
 //!

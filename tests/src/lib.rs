@@ -407,3 +407,9 @@ pub struct Readme;
 #[doc = include_str!("../../docs/authors.md")]
 #[derive(Debug)]
 struct Guide;
+
+/// And that of the guide for people who use the agent.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/agents.md")]
+#[derive(Debug)]
+struct AgentGuide;

@@ -10,8 +10,9 @@ use super::hook::{AgentHooks, FormatMessages, PrepareContext};
 use super::{Agent, Conversation, Inner, Model, Settings, Talk, Terminate};
 use crate::call::{AfterToolCall, Approver, Around, BeforeToolCall, Caller, Hooks, Permissions};
 use crate::config::ToolExecution;
-use crate::event::{Emitter, EventSink, Queued};
+use crate::event::{Emitter, Event, EventKind, EventSink, Queued};
 use crate::limits;
+use crate::message::Delta;
 use crate::registry::{Registry, ToolEntry};
 use crate::tool::{HostTool, Isolation, Origin};
 
@@ -202,8 +203,41 @@ impl AgentBuilder {
         self
     }
 
-    /// Takes the events of this agent, on a thread of its own, so that it may be slow. A run ends when it has seen
-    /// everything, or after [`limits::SINK_TIMEOUT`].
+    /// Hands out the text of the model's answers while they come, piece by piece, on a thread of its
+    /// own. Whoever must know where an answer ends, or that one begins anew, takes the events: see
+    /// [`sink`](Self::sink).
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    ///
+    /// use agent_core::agent::{Agent, ScriptedModel};
+    /// use agent_core::message::Reply;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, pieces) = channel();
+    /// let agent = Agent::builder(ScriptedModel::new([Reply::text("Hello, Ada.")]))
+    ///     .on_text(move |text| sender.send(text.to_owned()).unwrap_or_default())
+    ///     .build()?;
+    /// agent.run("I am Ada.").await?;
+    /// drop(agent);
+    /// assert_eq!(pieces.iter().collect::<Vec<_>>(), ["Hello, ", "Ada."]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_text(self, take: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.stream(true).sink(move |event: &Arc<Event>| {
+            if let EventKind::MessageUpdate {
+                delta: Delta::Text { text },
+            } = &event.kind
+            {
+                take(text);
+            }
+        })
+    }
+
+    /// Takes the events of this agent, on a thread of its own, so that it may be slow. A run ends
+    /// when it has seen everything, or after [`limits::SINK_TIMEOUT`].
     pub fn sink(mut self, sink: impl EventSink) -> Self {
         self.sinks.push(Box::new(move || Queued::new(sink)));
         self

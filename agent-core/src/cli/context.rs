@@ -16,7 +16,7 @@ use crate::config::{Config, FILE_NAME, Project, find_project};
 use crate::event::{Emitter, Event, EventKind};
 use crate::ids::PluginName;
 use crate::json_text::spaced;
-use crate::registry::{Registry, RegistryError, RegistryOptions, Scope};
+use crate::registry::{Registry, RegistryError, RegistryOptions, Scope, target_folder};
 
 /// Everything that a command needs.
 pub(super) struct Context {
@@ -228,14 +228,6 @@ impl Context {
                 .take(),
         );
     }
-}
-
-/// Where crates are built, each class of trust in a folder of its own.
-pub(super) fn target_folder(plugins: &std::path::Path) -> PathBuf {
-    std::env::var_os("TOOLSMITH_TARGET").map_or_else(
-        || plugins.parent().unwrap_or(plugins).join("target/toolsmith"),
-        PathBuf::from,
-    )
 }
 
 fn builder(

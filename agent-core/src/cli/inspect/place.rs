@@ -3,9 +3,8 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use super::super::context::target_folder;
 use crate::build::{BuilderOptions, CrateManifest, Profile};
-use crate::registry::{Found, Index};
+use crate::registry::{Found, Index, target_folder};
 
 /// Whose folders are used, and how it is built and told.
 #[derive(Clone, Debug)]
