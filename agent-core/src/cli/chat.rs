@@ -137,6 +137,7 @@ fn describe(
         .sink(show::Show::new(
             context.output.clone(),
             options.events.is_some(),
+            context.quiet,
         ));
     if let Some(name) = expand(&config.name)? {
         builder = builder.name(name);

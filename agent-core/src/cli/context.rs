@@ -27,6 +27,8 @@ pub(super) struct Context {
     pub(super) speaker: Speaker,
     /// The configuration as it was when the command began.
     pub(super) config: Config,
+    /// Whether only what is asked for is printed.
+    pub(super) quiet: bool,
     /// Set where calls are shown in another way.
     shows_calls: Arc<AtomicBool>,
     bar: Arc<Bar>,
@@ -139,6 +141,7 @@ impl Context {
             output,
             speaker,
             config,
+            quiet,
             shows_calls,
             bar,
             closing,

@@ -16,15 +16,18 @@ const SHOWN: usize = 200;
 pub(super) struct Show {
     output: Output,
     as_json: bool,
+    /// Whether calls are left out.
+    quiet: bool,
     /// Whether a piece of the message that is on was printed. Of one thread at a time.
     printed: Mutex<bool>,
 }
 
 impl Show {
-    pub(super) fn new(output: Output, as_json: bool) -> Self {
+    pub(super) fn new(output: Output, as_json: bool, quiet: bool) -> Self {
         Self {
             output,
             as_json,
+            quiet,
             printed: Mutex::new(false),
         }
     }
@@ -64,6 +67,7 @@ impl Show {
         match kind {
             EventKind::MessageUpdate { delta } => self.delta(delta),
             EventKind::MessageEnd { message, .. } => self.end(message),
+            _ if self.quiet => {}
             EventKind::ToolExecutionStart {
                 tool_name, args, ..
             } => {
