@@ -437,8 +437,10 @@ impl Verdict for Result<(), String> {
 /// An outcome in the shape that crosses the border.
 pub(crate) fn reply(outcome: Outcome) -> Reply {
     let (status, json) = match outcome {
-        Ok(result) => {
-            if let Some(text) = result.as_plain_text() {
+        Ok(mut result) => {
+            if result.as_plain_text().is_some()
+                && let Some(Content::Text { text }) = result.content.pop()
+            {
                 return Reply::new(Status::TEXT, text);
             }
             (Status::RESULT, serde_json::to_string(&result))

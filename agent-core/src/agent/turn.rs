@@ -219,7 +219,8 @@ impl Running<'_> {
         let last = requested.len().saturating_sub(1);
         let calls = requested.iter().zip(&fingerprints).enumerate();
         let calls = calls.map(|(at, (call, (_, fingerprint)))| {
-            let made = ToolCall::new(&call.name, call.arguments.clone()).with_id(&call.id);
+            let made =
+                ToolCall::of_model(call.id.as_str(), call.name.as_str(), call.arguments.clone());
             if is_cut && at == last {
                 made.cut_off()
             } else {
@@ -232,7 +233,7 @@ impl Running<'_> {
             let result = &*finalized.result;
             let known = fingerprints
                 .iter()
-                .find(|(id, _)| *id == result.tool_call_id);
+                .find(|(id, _)| **id == *result.tool_call_id);
             let note = known.and_then(|(_, fingerprint)| {
                 let mut guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
                 guard.note(fingerprint.clone(), result)
@@ -247,7 +248,7 @@ impl Running<'_> {
         let batch = caller.call_all(&calls, mode, &self.abort, &answered).await;
         self.agent.talk().conversation.close();
         for one in &batch.results {
-            self.tell(&one.message);
+            self.tell(&one.message());
             self.spend(one.result.usage.as_ref());
         }
         batch

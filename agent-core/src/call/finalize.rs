@@ -34,9 +34,8 @@ impl Caller {
         }
         fill_empty(result);
         self.overflow.cut(result).await;
-        let finalized = Finalized::new(shared);
-        started.end(&finalized.result);
-        finalized
+        started.end(&shared);
+        Finalized { result: shared }
     }
 
     /// Asks `after_tool_call`. It may take its time, but not hold up the answer to a call that

@@ -181,7 +181,7 @@ impl std::fmt::Debug for PluginTool {
 
 impl PluginTool {
     async fn run(&self, call: Execution<'_>) -> Result<ToolResult, ToolError> {
-        let arguments = call.arguments.to_string();
+        let arguments = call.arguments_text();
         if self.is_async {
             return self.run_async(&call, &arguments).await;
         }
@@ -194,7 +194,7 @@ impl PluginTool {
             target,
             cancel: None,
         };
-        let call_id = call.call_id.to_owned();
+        let (arguments, call_id) = (arguments.into_owned(), call.call_id.to_owned());
         let (module, index) = (self.home.module, self.index);
         let work = move || module.call()(index, Invocation::new(&arguments, &call_id, port));
         outcome(self.on_pool(work).await?)
