@@ -297,8 +297,8 @@ async fn y41_y43_history_after_one_call_is_four_messages() {
     let call =
         ToolCall::new("getWeather", Arguments::Json(json!({"city": "Tokyo"}))).with_id("call_1");
     let ask = Block::ToolUse {
-        id: call.id.clone(),
-        name: call.name.clone(),
+        id: call.id.to_string(),
+        name: call.name.to_string(),
         input: Arguments::Json(json!({"city": "Tokyo"})),
     };
     let history = [
@@ -309,7 +309,7 @@ async fn y41_y43_history_after_one_call_is_four_messages() {
             name: None,
             content: vec![ask],
         },
-        host.make(&host.caller(), call).await.message,
+        host.make(&host.caller(), call).await.message(),
     ];
     let expected = json!([
         {"role": "system", "content": [{"type": "text", "text": "You are a helpful assistant."}]},

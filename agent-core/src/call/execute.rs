@@ -1,6 +1,7 @@
 //! Execute: run the tool under its time limit and its caller's abort signal.
 
 use std::borrow::Cow;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -103,11 +104,14 @@ impl Caller {
         let too_late = async {
             tokio::time::sleep(limit.saturating_sub(started.since.elapsed())).await;
         };
-        let ran = tokio::select! {
-            biased;
-            ran = self.run_inside(call, &execution) => ran,
-            () = abort.aborted() => Err(aborted()),
-            () = too_late => Err(overdue(&call.made.name, limit)),
+        let ran = {
+            let running = pin!(self.run_inside(call, &execution));
+            tokio::select! {
+                biased;
+                ran = running => ran,
+                () = abort.aborted() => Err(aborted()),
+                () = too_late => Err(overdue(&call.made.name, limit)),
+            }
         };
         // The tool's part is over: what comes later is dropped.
         drop(updates);

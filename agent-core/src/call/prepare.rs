@@ -1,6 +1,7 @@
 //! Prepare: from a model's words to arguments that the tool may run with, in R32's order.
 
 use std::borrow::Cow;
+use std::pin::pin;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -82,9 +83,10 @@ impl Caller {
         let prepared = if abort.is_aborted() {
             Err(aborted())
         } else {
+            let steps = pin!(self.take_steps(call, entry, lease, draft));
             tokio::select! {
                 biased;
-                prepared = self.take_steps(call, entry, lease, draft) => prepared,
+                prepared = steps => prepared,
                 () = abort.aborted() => Err(aborted()),
             }
         };
@@ -102,16 +104,13 @@ impl Caller {
         lease: Option<Lease>,
         mut draft: Draft<'a>,
     ) -> Result<PreparedCall<'a>, CallError> {
-        let schema = entry.schema().map_err(|error| {
-            let text = format!("Tool {} is not available: {error}", call.name);
-            CallError::new(ErrorKind::Unavailable, text)
-        })?;
+        schema_of(&entry)?;
         self.run_prepare_hook(&entry, &mut draft).await?;
         let text = match draft.text {
             Some(Cow::Borrowed(text)) => Some(text),
             _ => None,
         };
-        let checked = check(&entry, schema, draft)?;
+        let checked = check(&entry, draft)?;
         self.run_validator(&entry, &checked.arguments).await?;
         let mut prepared = PreparedCall {
             made: call,
@@ -119,9 +118,9 @@ impl Caller {
             text: text.filter(|_| checked.as_sent),
             _lease: lease,
             changes: checked.changes,
-            entry: Arc::clone(&entry),
+            entry,
         };
-        self.ask_before(&mut prepared, schema).await?;
+        self.ask_before(&mut prepared).await?;
         self.permissions.ask(&prepared).await?;
         Ok(prepared)
     }
@@ -184,11 +183,7 @@ impl Caller {
     }
 
     /// Asks `before_tool_call`. Arguments that it changed are checked again.
-    async fn ask_before(
-        &self,
-        prepared: &mut PreparedCall<'_>,
-        schema: &ArgumentSchema,
-    ) -> Result<(), CallError> {
+    async fn ask_before(&self, prepared: &mut PreparedCall<'_>) -> Result<(), CallError> {
         let Some(hook) = &self.hooks.before_tool_call else {
             return Ok(());
         };
@@ -197,7 +192,7 @@ impl Caller {
             Ok(Ok(Before::Run)) => Ok(()),
             Ok(Ok(Before::Rewrite(value))) => {
                 let draft = Draft { value, text: None };
-                let checked = check(&prepared.entry, schema, draft)?;
+                let checked = check(&prepared.entry, draft)?;
                 self.run_validator(&prepared.entry, &checked.arguments)
                     .await?;
                 prepared.arguments = Arc::new(checked.arguments);
@@ -216,12 +211,16 @@ fn aborted() -> CallError {
     CallError::new(ErrorKind::Aborted, "The call was aborted before it started")
 }
 
+fn schema_of(entry: &ToolEntry) -> Result<&ArgumentSchema, CallError> {
+    entry.schema().map_err(|error| {
+        let text = format!("Tool {} is not available: {error}", entry.spec().name);
+        CallError::new(ErrorKind::Unavailable, text)
+    })
+}
+
 /// Coerces, validates and fills defaults; the error is R8's block.
-fn check(
-    entry: &ToolEntry,
-    schema: &ArgumentSchema,
-    draft: Draft<'_>,
-) -> Result<Checked, CallError> {
+fn check(entry: &ToolEntry, draft: Draft<'_>) -> Result<Checked, CallError> {
+    let schema = schema_of(entry)?;
     let text = draft.text.as_deref();
     let refused = |sent: &Value, problems: Problems| CallError {
         kind: ErrorKind::InvalidArguments,
