@@ -139,7 +139,7 @@ fn is_chosen(row: &str) -> bool {
 }
 
 async fn call(caller: &Caller, abort: &AbortSignal, tool: &str) -> Arc<ToolCallResult> {
-    let call = ToolCall::new(tool, Arguments::Text(ARGUMENTS.to_owned())).with_id("call_1");
+    let call = ToolCall::of_model("call_1", tool, Arguments::Text(ARGUMENTS.to_owned()));
     caller.call(call, abort).await.result
 }
 

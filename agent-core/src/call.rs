@@ -55,10 +55,11 @@ pub use permission::{Approval, Approver, Permissions, Question};
 /// A call as a model made it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
-    /// The id that the model gave it.
-    pub id: String,
+    /// The id that the model gave it. Shared, as the name is, since hooks, events and the result
+    /// hold both.
+    pub id: Arc<str>,
     /// The name that the model gave.
-    pub name: String,
+    pub name: Arc<str>,
     /// The arguments as they were sent.
     pub arguments: Arguments,
     /// Why it must not run, where that is known before.
@@ -66,10 +67,20 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// A call with an id of its own.
-    pub fn new(name: impl Into<String>, arguments: Arguments) -> Self {
+    /// A call that has no id yet; it is given one.
+    pub fn new(name: impl Into<Arc<str>>, arguments: Arguments) -> Self {
+        let id = uuid::Uuid::new_v4().to_string();
+        Self::of_model(id, name, arguments)
+    }
+
+    /// A call with the id that the model gave it.
+    pub fn of_model(
+        id: impl Into<Arc<str>>,
+        name: impl Into<Arc<str>>,
+        arguments: Arguments,
+    ) -> Self {
         Self {
-            id: uuid::Uuid::new_v4().to_string(),
+            id: id.into(),
             name: name.into(),
             arguments,
             refusal: None,
@@ -94,7 +105,7 @@ impl ToolCall {
 
     /// The same call with this id.
     #[must_use]
-    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
         self.id = id.into();
         self
     }
@@ -105,8 +116,6 @@ impl ToolCall {
 pub struct Finalized {
     /// The result, for programs.
     pub result: Arc<ToolCallResult>,
-    /// The message that goes back to the model.
-    pub message: Message,
 }
 
 /// Makes calls on the tools of a registry. Clones share everything.
@@ -202,7 +211,7 @@ impl Caller {
     async fn run(
         &self,
         call: &ToolCall,
-        prepared: Result<PreparedCall, Refused>,
+        prepared: Result<PreparedCall<'_>, Refused>,
         abort: &AbortSignal,
     ) -> Finalized {
         match prepared {
@@ -224,27 +233,28 @@ impl Caller {
     async fn reject(&self, call: &ToolCall, refused: Refused) -> Finalized {
         let Refused { error, args } = refused;
         let kind = error.kind;
-        let mut result = ToolCallResult::of_error(&call.id, &call.name, error);
+        let (id, name) = (Arc::clone(&call.id), Arc::clone(&call.name));
+        let mut result = ToolCallResult::of_error(id, name, error);
         // Hooks and people may say as much as a tool, or as little.
         finalize::fill_empty(&mut result);
         self.overflow.cut(&mut result).await;
         self.events.emit(|| EventKind::ToolCallRejected {
-            tool_call_id: call.id.clone(),
-            tool_name: call.name.clone(),
+            tool_call_id: Arc::clone(&call.id),
+            tool_name: Arc::clone(&call.name),
             args: args.map(Arc::new),
             kind,
             message: result.text(),
         });
-        Finalized::new(Arc::new(result))
+        Finalized {
+            result: Arc::new(result),
+        }
     }
 }
 
 impl Finalized {
-    fn new(result: Arc<ToolCallResult>) -> Self {
-        Self {
-            message: Message::tool_result(&result),
-            result,
-        }
+    /// The message that goes back to the model.
+    pub fn message(&self) -> Message {
+        Message::tool_result(&self.result)
     }
 }
 

@@ -52,9 +52,9 @@ pub enum EventKind {
     /// A call ended before its tool ran.
     ToolCallRejected {
         /// Id of the call.
-        tool_call_id: String,
+        tool_call_id: Arc<str>,
         /// The name that was called.
-        tool_name: String,
+        tool_name: Arc<str>,
         /// The arguments, where they could be read.
         #[serde(skip_serializing_if = "Option::is_none")]
         args: Option<Arc<Value>>,
@@ -66,9 +66,9 @@ pub enum EventKind {
     /// A tool starts.
     ToolExecutionStart {
         /// Id of the call.
-        tool_call_id: String,
+        tool_call_id: Arc<str>,
         /// Name of the tool.
-        tool_name: String,
+        tool_name: Arc<str>,
         /// The arguments that it gets.
         args: Arc<Value>,
         /// What was changed in the arguments that were sent.
@@ -80,9 +80,9 @@ pub enum EventKind {
     /// A running tool reports a partial result.
     ToolExecutionUpdate {
         /// Id of the call.
-        tool_call_id: String,
+        tool_call_id: Arc<str>,
         /// Name of the tool.
-        tool_name: String,
+        tool_name: Arc<str>,
         /// The arguments that it got.
         args: Arc<Value>,
         /// The partial result.
@@ -91,9 +91,9 @@ pub enum EventKind {
     /// A tool ended.
     ToolExecutionEnd {
         /// Id of the call.
-        tool_call_id: String,
+        tool_call_id: Arc<str>,
         /// Name of the tool.
-        tool_name: String,
+        tool_name: Arc<str>,
         /// The result.
         result: Arc<ToolCallResult>,
         /// Whether it failed.

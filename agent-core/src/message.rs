@@ -134,8 +134,8 @@ impl Message {
     /// The message that carries a call's result back to the model.
     pub fn tool_result(result: &ToolCallResult) -> Self {
         let block = Block::ToolResult {
-            tool_call_id: result.tool_call_id.clone(),
-            tool_name: result.tool_name.clone(),
+            tool_call_id: result.tool_call_id.to_string(),
+            tool_name: result.tool_name.to_string(),
             content: result.content.clone(),
             is_error: result.is_error,
         };

@@ -18,6 +18,7 @@ mod sent;
 mod shape;
 mod union;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -164,6 +165,18 @@ pub struct Execution<'a> {
     pub abort: &'a AbortSignal,
     /// Takes partial results.
     pub progress: ProgressSink,
+    /// The text of the arguments, where it is at hand.
+    pub(crate) text: Option<&'a str>,
+}
+
+impl<'a> Execution<'a> {
+    /// The arguments as JSON text: as it was sent, where it says just what they are.
+    pub fn arguments_text(&self) -> Cow<'a, str> {
+        match self.text {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(self.arguments.to_string()),
+        }
+    }
 }
 
 impl fmt::Debug for Execution<'_> {

@@ -48,7 +48,7 @@ impl Tool {
     }
 
     async fn send(&self, arguments: Arguments) -> Arc<ToolCallResult> {
-        let call = ToolCall::new(&self.name, arguments).with_id("call_1");
+        let call = ToolCall::new(self.name.as_str(), arguments).with_id("call_1");
         self.host.make(&self.host.caller(), call).await.result
     }
 

@@ -40,7 +40,7 @@ async fn make(caller: &Caller, calls: &[ToolCall], mode: ToolExecution) -> Batch
 /// The ids of the results, in their order.
 fn ids(batch: &Batch) -> String {
     let ids = batch.results.iter();
-    let ids = ids.map(|one| one.result.tool_call_id.as_str());
+    let ids = ids.map(|one| &*one.result.tool_call_id);
     ids.collect::<Vec<_>>().join(" ")
 }
 
@@ -271,7 +271,7 @@ async fn y30_y31_every_call_has_its_own_message() {
     let answers: Vec<_> = batch
         .results
         .iter()
-        .map(|one| answer(&one.message))
+        .map(|one| answer(&one.message()))
         .collect();
     let expected = [
         "1 slow SF false",
@@ -295,7 +295,7 @@ async fn listener_hears_of_each_call_as_it_ends() {
         ("no", arguments(1)),
     ]);
     let heard = Log::default();
-    let answered = |one: &agent_core::call::Finalized| heard.add(&one.result.tool_call_id);
+    let answered = |one: &agent_core::call::Finalized| heard.add(&*one.result.tool_call_id);
     let caller = stage.host.caller();
     let abort = AbortSignal::new();
     within(caller.call_all(&calls, Parallel, &abort, &answered)).await;

@@ -196,7 +196,7 @@ fn every_event() {
 }
 
 fn call_events() -> Vec<EventKind> {
-    let (id, name) = ("call_1".to_owned(), "getWeather".to_owned());
+    let (id, name): (Arc<str>, Arc<str>) = ("call_1".into(), "getWeather".into());
     let args = Arc::new(json!({"city": "Tokyo"}));
     let change = Change {
         pointer: "/n".to_owned(),
@@ -208,7 +208,7 @@ fn call_events() -> Vec<EventKind> {
         from: json!(null),
         to: None,
     };
-    let result = ToolCallResult::of_tool(&id, &name, ToolResult::text("Sunny"));
+    let result = ToolCallResult::of_tool(id.clone(), name.clone(), ToolResult::text("Sunny"));
     let rejected = |args| EventKind::ToolCallRejected {
         tool_call_id: id.clone(),
         tool_name: name.clone(),

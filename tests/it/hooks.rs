@@ -178,7 +178,8 @@ async fn finalized(result: ToolResult, replace: After) -> ToolCallResult {
         async { Ok(replace) }
     }));
     let call = ToolCall::new("tool", Arguments::Text(String::new())).with_id("call_1");
-    let Finalized { result, message } = host.make(&caller, call).await;
+    let finalized = host.make(&caller, call).await;
+    let (message, result) = (finalized.message(), finalized.result);
     // The end event and the message tell the same.
     let end = host.events.take_json().pop().unwrap();
     let expected = json!({

@@ -167,7 +167,7 @@ async fn event_of_the_end_names_the_whole_text() {
     let path = end["result"]["details"]["fullText"].as_str().unwrap();
     assert_eq!(fs_err::read_to_string(path).unwrap(), text);
     assert!(path.starts_with(host.registry.state_folder().unwrap().to_str().unwrap()));
-    let message = serde_json::to_string(&finalized.message).unwrap();
+    let message = serde_json::to_string(&finalized.message()).unwrap();
     assert!(message.len() < 1500, "{}", message.len());
 }
 
@@ -196,7 +196,7 @@ fn check_error(host: &Host, finalized: &Finalized, kind: ErrorKind, text: &str) 
         [&text[..100], &note(100, text.len(), finalized)]
     );
     assert_eq!(whole(finalized), text);
-    let message = serde_json::to_string(&finalized.message).unwrap();
+    let message = serde_json::to_string(&finalized.message()).unwrap();
     assert!(message.len() < 600, "{kind:?}: {message}");
     let event = host.events.take_json().pop().unwrap();
     assert!(
@@ -294,7 +294,10 @@ async fn refusal_is_cut_like_any_result() {
     let host = Host::with(tool("tool")).await;
     let caller = host.caller().with_result_limit(100);
     let finalized = host
-        .make(&caller, ToolCall::new(&long, Arguments::Json(json!({}))))
+        .make(
+            &caller,
+            ToolCall::new(long.as_str(), Arguments::Json(json!({}))),
+        )
         .await;
     assert!(texts(&finalized)[0].len() <= 100, "a name may be long, too");
 }

@@ -129,7 +129,7 @@ async fn prefix_is_in_front_of_every_name_that_has_room_for_it() {
 
     let named = answer(&host, prefixed("abc_"), "abc_one").await;
     assert_eq!(
-        (named.text().as_str(), named.tool_name.as_str()),
+        (named.text().as_str(), &*named.tool_name),
         ("one", "abc_one")
     );
     let start = &host.events.take_json()[0];

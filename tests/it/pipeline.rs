@@ -17,7 +17,7 @@ use crate::host::{Host, Log, answering, open_spec, weather, weather_call, weathe
 /// Checks that a call failed with this kind and text, in every place where it is told.
 #[track_caller]
 fn check_error(finalized: &Finalized, kind: ErrorKind, text: &str) {
-    let Finalized { result, message } = finalized;
+    let result = &finalized.result;
     let error = result.error.as_ref().unwrap();
     assert_eq!((error.kind, error.message.as_str()), (kind, text));
     let content = vec![Content::text(text)];
@@ -26,14 +26,14 @@ fn check_error(finalized: &Finalized, kind: ErrorKind, text: &str) {
         (&content, true, false)
     );
     let block = Block::ToolResult {
-        tool_call_id: result.tool_call_id.clone(),
-        tool_name: result.tool_name.clone(),
+        tool_call_id: result.tool_call_id.to_string(),
+        tool_name: result.tool_name.to_string(),
         content,
         is_error: true,
     };
     assert_eq!(
-        message,
-        &Message {
+        finalized.message(),
+        Message {
             role: Role::Tool,
             name: None,
             content: vec![block]
@@ -67,7 +67,7 @@ async fn y3_y4_y5_execute_sees_the_id_and_prepared_arguments() {
     for id in ["call_1", "", "toolu_01/ü \n", "call_1"] {
         let call = ToolCall::new("measure", Arguments::Json(json!({"n": "5"}))).with_id(id);
         let finalized = host.make(&host.caller(), call).await;
-        assert_eq!(finalized.result.tool_call_id, id);
+        assert_eq!(*finalized.result.tool_call_id, *id);
         assert_eq!(
             log.take(),
             [format!(r#"{id} {{"count":5,"unit":"m"}} false"#)]
@@ -111,8 +111,8 @@ async fn y8_y9_y10_whole_result_comes_out() {
     });
     let host = Host::with(tool).await;
     let expected = ToolCallResult {
-        tool_call_id: "call_1".to_owned(),
-        tool_name: "everything".to_owned(),
+        tool_call_id: "call_1".into(),
+        tool_name: "everything".into(),
         content: vec![Content::text("Done!"), Content::image("AA==", "image/png")],
         details: json!({"rows": 3}).as_object().unwrap().clone(),
         usage: Some(json!({"tokens": 7})),
@@ -297,8 +297,8 @@ async fn y41_y43_history_after_one_call_is_four_messages() {
     let call =
         ToolCall::new("getWeather", Arguments::Json(json!({"city": "Tokyo"}))).with_id("call_1");
     let ask = Block::ToolUse {
-        id: call.id.clone(),
-        name: call.name.clone(),
+        id: call.id.to_string(),
+        name: call.name.to_string(),
         input: Arguments::Json(json!({"city": "Tokyo"})),
     };
     let history = [
@@ -309,7 +309,7 @@ async fn y41_y43_history_after_one_call_is_four_messages() {
             name: None,
             content: vec![ask],
         },
-        host.make(&host.caller(), call).await.message,
+        host.make(&host.caller(), call).await.message(),
     ];
     let expected = json!([
         {"role": "system", "content": [{"type": "text", "text": "You are a helpful assistant."}]},
@@ -435,13 +435,13 @@ async fn unknown_tool_is_answered_with_its_arguments_in_the_event() {
 
 #[tokio::test]
 async fn fresh_ids_are_uuids() {
-    let ids: Vec<String> = (0..100)
+    let ids: Vec<Arc<str>> = (0..100)
         .map(|_| ToolCall::new("a", Arguments::Json(json!({}))).id)
         .collect();
     let shape: Vec<usize> = ids[0].split('-').map(str::len).collect();
     assert_eq!(shape, [8, 4, 4, 4, 12]);
     assert!(ids.iter().all(|id| id.as_bytes()[14] == b'4'));
-    let different: std::collections::BTreeSet<&String> = ids.iter().collect();
+    let different: std::collections::BTreeSet<&Arc<str>> = ids.iter().collect();
     assert_eq!(different.len(), 100);
 }
 

@@ -3,12 +3,16 @@
 //! Reading is done by small functions that are compiled once, here: what is generic over a
 //! tool's types is compiled again in every plugin crate, where it costs the author time.
 
+mod list;
+
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{ErrorKind, ToolError};
+
+pub use list::ArgumentList;
 
 /// The arguments of a call: a JSON object.
 ///
@@ -35,11 +39,6 @@ impl Args {
     /// The object itself.
     pub fn into_inner(self) -> Map<String, Value> {
         self.0
-    }
-
-    /// Takes a value out, leaving the key's place to null. `None` when the key is absent.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
-        self.0.get_mut(name).map(Value::take)
     }
 }
 
@@ -94,7 +93,7 @@ pub trait Plain: Sized {
 }
 
 /// Reads one argument of a plain type.
-pub(crate) fn take_plain<T: Plain>(args: &mut Args, name: &str) -> Result<T, ToolError> {
+pub(crate) fn take_plain<T: Plain>(args: &mut ArgumentList, name: &str) -> Result<T, ToolError> {
     match args.take(name) {
         Some(value) => T::read(value).map_err(|expected| mismatch(name, &expected)),
         None => T::absent().ok_or_else(|| missing(name)),
@@ -103,7 +102,7 @@ pub(crate) fn take_plain<T: Plain>(args: &mut Args, name: &str) -> Result<T, Too
 
 /// Reads one argument of any other type.
 pub(crate) fn take_any<T: serde::de::DeserializeOwned>(
-    args: &mut Args,
+    args: &mut ArgumentList,
     name: &str,
 ) -> Result<T, ToolError> {
     match args.take(name) {
@@ -269,14 +268,8 @@ mod tests {
     use super::*;
 
     fn read<T: Plain>(value: Value) -> Result<T, String> {
-        let mut args = Args::from_iter([("x".to_owned(), value)]);
-        take_plain(&mut args, "x").map_err(|error| error.to_string())
-    }
-
-    impl FromIterator<(String, Value)> for Args {
-        fn from_iter<I: IntoIterator<Item = (String, Value)>>(pairs: I) -> Self {
-            Self(pairs.into_iter().collect())
-        }
+        let args = Args::from(Map::from_iter([("x".to_owned(), value)]));
+        take_plain(&mut args.into(), "x").map_err(|error| error.to_string())
     }
 
     #[test]
@@ -307,9 +300,12 @@ mod tests {
     #[test]
     fn absent_and_null_are_none() {
         assert_eq!(read::<Option<String>>(Value::Null), Ok(None));
-        assert_eq!(take_plain::<Option<i64>>(&mut Args::new(), "x"), Ok(None));
         assert_eq!(
-            take_plain::<i64>(&mut Args::new(), "x")
+            take_plain::<Option<i64>>(&mut ArgumentList::default(), "x"),
+            Ok(None)
+        );
+        assert_eq!(
+            take_plain::<i64>(&mut ArgumentList::default(), "x")
                 .unwrap_err()
                 .to_string(),
             "/x: missing required argument"

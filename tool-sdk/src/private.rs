@@ -28,8 +28,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::abi::{Reply, Status};
-pub use crate::args::Args;
 use crate::args::{self, Plain};
+pub use crate::args::{Args, ArgumentList};
 pub use crate::context::ToolContext;
 use crate::error::ErrorKind;
 pub use crate::error::ToolError;
@@ -78,7 +78,7 @@ impl<T: Plain + JsonSchema> ArgumentOf<T> {
     }
 
     /// The argument's value.
-    pub fn take(args: &mut Args, name: &str) -> Result<T, ToolError> {
+    pub fn take(args: &mut ArgumentList, name: &str) -> Result<T, ToolError> {
         args::take_plain(args, name)
     }
 }
@@ -91,7 +91,7 @@ pub trait AnyArgument<T> {
         T: Argument;
 
     /// The argument's value.
-    fn take(args: &mut Args, name: &str) -> Result<T, ToolError>
+    fn take(args: &mut ArgumentList, name: &str) -> Result<T, ToolError>
     where
         T: Argument;
 
@@ -113,7 +113,7 @@ impl<T> AnyArgument<T> for ArgumentOf<T> {
         }
     }
 
-    fn take(args: &mut Args, name: &str) -> Result<T, ToolError>
+    fn take(args: &mut ArgumentList, name: &str) -> Result<T, ToolError>
     where
         T: Argument,
     {
@@ -437,8 +437,10 @@ impl Verdict for Result<(), String> {
 /// An outcome in the shape that crosses the border.
 pub(crate) fn reply(outcome: Outcome) -> Reply {
     let (status, json) = match outcome {
-        Ok(result) => {
-            if let Some(text) = result.as_plain_text() {
+        Ok(mut result) => {
+            if result.as_plain_text().is_some()
+                && let Some(Content::Text { text }) = result.content.pop()
+            {
                 return Reply::new(Status::TEXT, text);
             }
             (Status::RESULT, serde_json::to_string(&result))
@@ -460,12 +462,20 @@ pub(crate) fn panic_reply(report: &PanicReport) -> Reply {
     )
 }
 
-/// Parses what the host sends as arguments.
+/// Parses what the host sends to hooks and openers.
 pub(crate) fn parse_args(text: &str) -> Result<Args, ToolError> {
-    serde_json::from_str(text).map_err(|error| {
-        ToolError::of(
-            ErrorKind::InvalidJson,
-            format!("the arguments are no JSON object: {error}"),
-        )
-    })
+    serde_json::from_str(text).map_err(|error| no_object(&error))
+}
+
+/// Parses what the host sends to a tool, and completes it.
+pub(crate) fn parse_for(tool: &ToolRecord, text: &str) -> Result<ArgumentList, ToolError> {
+    let parsed = ArgumentList::parse(text, tool.arguments);
+    let mut list = parsed.map_err(|error| no_object(&error))?;
+    list.fill_defaults(tool.arguments);
+    Ok(list)
+}
+
+fn no_object(error: &serde_json::Error) -> ToolError {
+    let text = format!("the arguments are no JSON object: {error}");
+    ToolError::of(ErrorKind::InvalidJson, text)
 }

@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::args::Args;
+use crate::args::{Args, ArgumentList};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
 use crate::result::ToolResult;
@@ -174,9 +174,11 @@ fn run_with(tool: &ToolRecord, arguments: Value, states: &Arc<States>) -> Result
     if let Some(prepare) = tool.prepare {
         args = prepare(args)?;
     }
-    tool.fill_defaults(&mut args);
+    let mut args = ArgumentList::from(args);
+    args.fill_defaults(tool.arguments);
     if let Some(validate) = tool.validate {
-        validate(&args).map_err(|reason| ToolError::of(ErrorKind::InvalidArguments, reason))?;
+        validate(&args.all())
+            .map_err(|reason| ToolError::of(ErrorKind::InvalidArguments, reason))?;
     }
     let context = ToolContext::recording("call_test", Arc::clone(states));
     let result = match tool.entry {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::abi::ToolIndex;
-use crate::args::Args;
+use crate::args::{Args, ArgumentList};
 use crate::context::ToolContext;
 use crate::error::ToolError;
 use crate::result::ToolResult;
@@ -94,9 +94,9 @@ pub struct ToolRecord {
 #[derive(Clone, Copy, Debug)]
 pub enum Entry {
     /// A plain `fn`.
-    Blocking(fn(&mut Args, &ToolContext) -> Outcome),
+    Blocking(fn(&mut ArgumentList, &ToolContext) -> Outcome),
     /// An `async fn`.
-    Async(fn(Args, ToolContext) -> ToolFuture),
+    Async(fn(ArgumentList, ToolContext) -> ToolFuture),
 }
 
 /// One argument of a tool.
@@ -273,17 +273,6 @@ impl ToolRecord {
     fn presets(&self) -> impl Iterator<Item = &'static str> {
         let presets = self.arguments.iter().filter(|argument| argument.preset);
         presets.map(|argument| argument.name)
-    }
-
-    /// Fills in the defaults of absent arguments.
-    pub(crate) fn fill_defaults(&self, args: &mut Args) {
-        for argument in self.arguments {
-            if let Some(default) = argument.default
-                && !args.contains_key(argument.name)
-            {
-                args.insert(argument.name.to_owned(), default());
-            }
-        }
     }
 }
 

@@ -127,7 +127,7 @@ impl Conversation {
     /// to a call that is not open, or that has its answer, is dropped.
     pub fn answer(&mut self, result: &ToolCallResult, note: Option<&str>) {
         let mut open = self.open.iter_mut();
-        let waiting = open.find(|call| call.id == result.tool_call_id && call.answer.is_none());
+        let waiting = open.find(|call| *call.id == *result.tool_call_id && call.answer.is_none());
         if let Some(call) = waiting {
             let mut message = Message::tool_result(result);
             // The name is the call's, whatever the tool is called elsewhere.
@@ -166,7 +166,11 @@ impl OpenCall {
     fn answer(&self) -> Message {
         self.answer.clone().unwrap_or_else(|| {
             let error = CallError::new(ErrorKind::Aborted, "The call was aborted");
-            Message::tool_result(&ToolCallResult::of_error(&self.id, &self.name, error))
+            Message::tool_result(&ToolCallResult::of_error(
+                self.id.as_str(),
+                self.name.as_str(),
+                error,
+            ))
         })
     }
 }

@@ -210,7 +210,8 @@ impl<'a> Running<'a> {
         let last = requested.len().saturating_sub(1);
         let calls = requested.iter().zip(&fingerprints).enumerate();
         let calls = calls.map(|(at, (call, (_, fingerprint)))| {
-            let made = ToolCall::new(&call.name, call.arguments.clone()).with_id(&call.id);
+            let made =
+                ToolCall::of_model(call.id.as_str(), call.name.as_str(), call.arguments.clone());
             if is_cut && at == last {
                 made.cut_off()
             } else {
@@ -223,7 +224,7 @@ impl<'a> Running<'a> {
             let result = &*finalized.result;
             let known = fingerprints
                 .iter()
-                .find(|(id, _)| *id == result.tool_call_id);
+                .find(|(id, _)| **id == *result.tool_call_id);
             let note = known.and_then(|(_, fingerprint)| {
                 let mut guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
                 guard.note(fingerprint.clone(), result)

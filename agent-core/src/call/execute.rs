@@ -1,5 +1,7 @@
 //! Execute: run the tool under its time limit and its caller's abort signal.
 
+use std::borrow::Cow;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,10 +10,10 @@ use serde_json::Value;
 use tool_sdk::panic::PanicReport;
 use tool_sdk::{ErrorKind, ToolError, ToolResult};
 
-use super::Caller;
 use super::hook::{Answer, Next};
 use super::prepare::PreparedCall;
 use super::unwind::guarded;
+use super::{Caller, ToolCall};
 use crate::abort::AbortSignal;
 use crate::event::{Emitter, EventKind};
 use crate::tool::{BoxFuture, CallError, Execution, ToolCallResult};
@@ -20,7 +22,7 @@ use crate::tool::{BoxFuture, CallError, Execution, ToolCallResult};
 /// call stops waiting.
 pub(super) struct StartedCall<'a> {
     events: &'a Emitter,
-    pub(super) call: PreparedCall,
+    pub(super) call: PreparedCall<'a>,
     since: Instant,
     /// How long the tool ran, once it has.
     ran: Option<Duration>,
@@ -28,10 +30,10 @@ pub(super) struct StartedCall<'a> {
 }
 
 impl<'a> StartedCall<'a> {
-    pub(super) fn new(events: &'a Emitter, call: PreparedCall) -> Self {
+    pub(super) fn new(events: &'a Emitter, call: PreparedCall<'a>) -> Self {
         events.emit(|| EventKind::ToolExecutionStart {
-            tool_call_id: call.id.clone(),
-            tool_name: call.name().to_owned(),
+            tool_call_id: Arc::clone(&call.made.id),
+            tool_name: Arc::clone(&call.made.name),
             args: Arc::clone(&call.arguments),
             changes: call.changes.clone(),
             generation: call.entry.generation(),
@@ -50,8 +52,8 @@ impl<'a> StartedCall<'a> {
         self.ended = true;
         let duration = self.ran.unwrap_or_else(|| self.since.elapsed());
         self.events.emit(|| EventKind::ToolExecutionEnd {
-            tool_call_id: self.call.id.clone(),
-            tool_name: self.call.name().to_owned(),
+            tool_call_id: Arc::clone(&self.call.made.id),
+            tool_name: Arc::clone(&self.call.made.name),
             result: Arc::clone(result),
             is_error: result.is_error,
             duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
@@ -60,9 +62,11 @@ impl<'a> StartedCall<'a> {
 
     /// The call's result, made of what the tool answered.
     fn result(&self, ran: Result<ToolResult, CallError>) -> ToolCallResult {
+        let ToolCall { id, name, .. } = self.call.made;
+        let (id, name) = (Arc::clone(id), Arc::clone(name));
         match ran {
-            Ok(result) => ToolCallResult::of_tool(&self.call.id, self.call.name(), result),
-            Err(error) => ToolCallResult::of_error(&self.call.id, self.call.name(), error),
+            Ok(result) => ToolCallResult::of_tool(id, name, result),
+            Err(error) => ToolCallResult::of_error(id, name, error),
         }
     }
 }
@@ -89,17 +93,25 @@ impl Caller {
         // Behind the events, which must not show presets (R13).
         let arguments = call.entry.with_presets(&call.arguments);
         let execution = Execution {
-            call_id: &call.id,
+            call_id: &call.made.id,
             arguments: &arguments,
             abort: own_abort.signal(abort),
             progress: Arc::new(move |partial| sink.send(partial)),
+            text: call.text.filter(|_| matches!(arguments, Cow::Borrowed(_))),
         };
         let limit = call.entry.timeout().unwrap_or(self.timeout);
-        let ran = tokio::select! {
-            biased;
-            ran = self.run_inside(call, &execution) => ran,
-            () = abort.aborted() => Err(aborted()),
-            () = tokio::time::sleep(limit) => Err(overdue(call.name(), limit)),
+        // A timer is made only where the tool does not answer at once.
+        let too_late = async {
+            tokio::time::sleep(limit.saturating_sub(started.since.elapsed())).await;
+        };
+        let ran = {
+            let running = pin!(self.run_inside(call, &execution));
+            tokio::select! {
+                biased;
+                ran = running => ran,
+                () = abort.aborted() => Err(aborted()),
+                () = too_late => Err(overdue(&call.made.name, limit)),
+            }
         };
         // The tool's part is over: what comes later is dropped.
         drop(updates);
@@ -111,7 +123,7 @@ impl Caller {
 
 impl Caller {
     /// Runs the tool inside of what the hooks put around it.
-    async fn run_inside(&self, call: &PreparedCall, execution: &Execution<'_>) -> Answer {
+    async fn run_inside(&self, call: &PreparedCall<'_>, execution: &Execution<'_>) -> Answer {
         let around = self.hooks.around.as_slice();
         if around.is_empty() {
             return run_tool(call, execution).await;
@@ -134,7 +146,7 @@ impl Caller {
 }
 
 /// Runs the tool when it is its turn.
-async fn run_tool(call: &PreparedCall, execution: &Execution<'_>) -> Answer {
+async fn run_tool(call: &PreparedCall<'_>, execution: &Execution<'_>) -> Answer {
     let _turn = call.entry.turn().await;
     let ran = guarded(|| call.entry.tool().execute(execution.clone())).await;
     answered(ran).map_err(|error| without_preset(call, error))
@@ -153,7 +165,7 @@ fn answered(
 }
 
 /// R13: a tool that can't read a preset says so in words that may hold its value.
-fn without_preset(call: &PreparedCall, error: CallError) -> CallError {
+fn without_preset(call: &PreparedCall<'_>, error: CallError) -> CallError {
     let is_about = |name: &&String| error.message.starts_with(&format!("/{name}"));
     let mut presets = call.entry.presets();
     match presets
@@ -183,7 +195,7 @@ fn overdue(tool: &str, limit: Duration) -> CallError {
 struct OwnAbort(Option<AbortSignal>);
 
 impl OwnAbort {
-    fn of(call: &PreparedCall, abort: &AbortSignal) -> Self {
+    fn of(call: &PreparedCall<'_>, abort: &AbortSignal) -> Self {
         Self(call.entry.plugin().is_none().then(|| abort.child()))
     }
 
@@ -219,8 +231,8 @@ struct Updates(Arc<UpdateSink>);
 
 struct UpdateSink {
     events: Emitter,
-    tool_call_id: String,
-    tool_name: String,
+    tool_call_id: Arc<str>,
+    tool_name: Arc<str>,
     args: Arc<Value>,
     /// Set at the end, before the lock is waited for: a thread that reports without a pause would
     /// else keep the lock, and the call its answer.
@@ -230,11 +242,11 @@ struct UpdateSink {
 }
 
 impl Updates {
-    fn open(events: &Emitter, call: &PreparedCall) -> Self {
+    fn open(events: &Emitter, call: &PreparedCall<'_>) -> Self {
         Self(Arc::new(UpdateSink {
             events: events.clone(),
-            tool_call_id: call.id.clone(),
-            tool_name: call.name().to_owned(),
+            tool_call_id: Arc::clone(&call.made.id),
+            tool_name: Arc::clone(&call.made.name),
             args: Arc::clone(&call.arguments),
             closed: AtomicBool::new(false),
             handing_out: Mutex::default(),
@@ -263,8 +275,8 @@ impl UpdateSink {
         let _handing_out = self.lock();
         if !self.closed.load(Ordering::SeqCst) {
             self.events.emit(|| EventKind::ToolExecutionUpdate {
-                tool_call_id: self.tool_call_id.clone(),
-                tool_name: self.tool_name.clone(),
+                tool_call_id: Arc::clone(&self.tool_call_id),
+                tool_name: Arc::clone(&self.tool_name),
                 args: Arc::clone(&self.args),
                 partial_result,
             });

@@ -1,5 +1,6 @@
 //! Finalize: the last word of hooks, the end event, the message for the model.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -19,12 +20,12 @@ impl Caller {
     pub(super) async fn finalize(
         &self,
         mut started: StartedCall<'_>,
-        result: ToolCallResult,
+        mut result: ToolCallResult,
         abort: &AbortSignal,
     ) -> Finalized {
+        fill_empty(&mut result);
         // Shared with the hook, and its own again when the hook has let go of it.
         let mut shared = Arc::new(result);
-        fill_empty(Arc::make_mut(&mut shared));
         let asked = self.ask_after(&started, &shared, abort).await;
         let result = Arc::make_mut(&mut shared);
         match asked {
@@ -34,9 +35,8 @@ impl Caller {
         }
         fill_empty(result);
         self.overflow.cut(result).await;
-        let finalized = Finalized::new(shared);
-        started.end(&finalized.result);
-        finalized
+        started.end(&shared);
+        Finalized { result: shared }
     }
 
     /// Asks `after_tool_call`. It may take its time, but not hold up the answer to a call that
@@ -54,9 +54,12 @@ impl Caller {
             abort.aborted().await;
             tokio::time::sleep(limits::HOOK_TIMEOUT).await;
         };
+        let asked = pin!(guarded(
+            || hook.after(started.call.view(), Arc::clone(result))
+        ));
         tokio::select! {
             biased;
-            asked = guarded(|| hook.after(started.call.view(), Arc::clone(result))) => match asked {
+            asked = asked => match asked {
                 Ok(after) => after.map(Some),
                 Err(report) => Err(format!("`after_tool_call` panicked: {report}")),
             },

@@ -16,7 +16,7 @@ use crate::tool::{BoxFuture, CallError, ToolCallResult, ToolSpec};
 #[derive(Clone, Debug)]
 pub struct CallView {
     /// Id of the call.
-    pub id: String,
+    pub id: Arc<str>,
     /// The tool.
     pub tool: Arc<ToolSpec>,
     /// The arguments that the tool gets, without presets.

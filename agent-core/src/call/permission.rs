@@ -109,7 +109,7 @@ impl Permissions {
     }
 
     /// Asks, where the tool must be asked for.
-    pub(super) async fn ask(&self, call: &PreparedCall) -> Result<(), CallError> {
+    pub(super) async fn ask(&self, call: &PreparedCall<'_>) -> Result<(), CallError> {
         // By the name that a person knows it by, whatever name the model is shown.
         let tool = own_name(&call.entry);
         if call.entry.permission() != Permission::Ask || self.allowed.contains(tool) {

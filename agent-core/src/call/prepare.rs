@@ -1,6 +1,7 @@
 //! Prepare: from a model's words to arguments that the tool may run with, in R32's order.
 
 use std::borrow::Cow;
+use std::pin::pin;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -23,24 +24,23 @@ const MOST_ENCODINGS: usize = 8;
 
 /// A call that may run.
 #[derive(Debug)]
-pub(super) struct PreparedCall {
-    pub(super) id: String,
+pub(super) struct PreparedCall<'a> {
+    /// The call as it was made.
+    pub(super) made: &'a ToolCall,
     pub(super) entry: Arc<ToolEntry>,
     /// Keeps the tool's generation in service until the call has ended.
     pub(super) _lease: Option<Lease>,
     pub(super) arguments: Arc<Value>,
+    /// The text that was sent, where it says just what the arguments are.
+    pub(super) text: Option<&'a str>,
     pub(super) changes: Vec<Change>,
 }
 
-impl PreparedCall {
-    pub(super) fn name(&self) -> &str {
-        &self.entry.spec().name
-    }
-
+impl PreparedCall<'_> {
     /// What hooks are told.
     pub(super) fn view(&self) -> CallView {
         CallView {
-            id: self.id.clone(),
+            id: Arc::clone(&self.made.id),
             tool: Arc::clone(self.entry.spec()),
             arguments: Arc::clone(&self.arguments),
         }
@@ -56,11 +56,11 @@ struct Draft<'a> {
 
 impl Caller {
     /// Takes a call to where its tool may run. An abort ends it at any step.
-    pub(super) async fn prepare(
+    pub(super) async fn prepare<'a>(
         &self,
-        call: &ToolCall,
+        call: &'a ToolCall,
         abort: &AbortSignal,
-    ) -> Result<PreparedCall, Refused> {
+    ) -> Result<PreparedCall<'a>, Refused> {
         let draft = read(&call.arguments);
         if let Some(error) = call.refusal.clone() {
             let args = draft.ok().map(|draft| draft.value);
@@ -83,37 +83,40 @@ impl Caller {
         let prepared = if abort.is_aborted() {
             Err(aborted())
         } else {
+            let steps = pin!(self.take_steps(call, entry, lease, draft));
             tokio::select! {
                 biased;
-                prepared = self.take_steps(call, entry, lease, draft) => prepared,
+                prepared = steps => prepared,
                 () = abort.aborted() => Err(aborted()),
             }
         };
         prepared.map_err(|error| refused(call, error))
     }
 
-    async fn take_steps(
+    async fn take_steps<'a>(
         &self,
-        call: &ToolCall,
+        call: &'a ToolCall,
         entry: Arc<ToolEntry>,
         lease: Option<Lease>,
-        mut draft: Draft<'_>,
-    ) -> Result<PreparedCall, CallError> {
-        let schema = entry.schema().map_err(|error| {
-            let text = format!("Tool {} is not available: {error}", call.name);
-            CallError::new(ErrorKind::Unavailable, text)
-        })?;
+        mut draft: Draft<'a>,
+    ) -> Result<PreparedCall<'a>, CallError> {
+        schema_of(&entry)?;
         self.run_prepare_hook(&entry, &mut draft).await?;
-        let Checked { arguments, changes } = check(&entry, schema, draft)?;
-        self.run_validator(&entry, &arguments).await?;
-        let mut prepared = PreparedCall {
-            id: call.id.clone(),
-            arguments: Arc::new(arguments),
-            _lease: lease,
-            changes,
-            entry: Arc::clone(&entry),
+        let text = match draft.text {
+            Some(Cow::Borrowed(text)) => Some(text),
+            _ => None,
         };
-        self.ask_before(&mut prepared, schema).await?;
+        let checked = check(&entry, draft)?;
+        self.run_validator(&entry, &checked.arguments).await?;
+        let mut prepared = PreparedCall {
+            made: call,
+            arguments: Arc::new(checked.arguments),
+            text: text.filter(|_| checked.as_sent),
+            _lease: lease,
+            changes: checked.changes,
+            entry,
+        };
+        self.ask_before(&mut prepared).await?;
         self.permissions.ask(&prepared).await?;
         Ok(prepared)
     }
@@ -183,11 +186,7 @@ impl Caller {
     }
 
     /// Asks `before_tool_call`. Arguments that it changed are checked again.
-    async fn ask_before(
-        &self,
-        prepared: &mut PreparedCall,
-        schema: &ArgumentSchema,
-    ) -> Result<(), CallError> {
+    async fn ask_before(&self, prepared: &mut PreparedCall<'_>) -> Result<(), CallError> {
         let Some(hook) = &self.hooks.before_tool_call else {
             return Ok(());
         };
@@ -196,10 +195,12 @@ impl Caller {
             Ok(Ok(Before::Run)) => Ok(()),
             Ok(Ok(Before::Rewrite(value))) => {
                 let draft = Draft { value, text: None };
-                let Checked { arguments, changes } = check(&prepared.entry, schema, draft)?;
-                self.run_validator(&prepared.entry, &arguments).await?;
-                prepared.arguments = Arc::new(arguments);
-                prepared.changes.extend(changes);
+                let checked = check(&prepared.entry, draft)?;
+                self.run_validator(&prepared.entry, &checked.arguments)
+                    .await?;
+                prepared.arguments = Arc::new(checked.arguments);
+                prepared.text = None;
+                prepared.changes.extend(checked.changes);
                 Ok(())
             }
             Ok(Ok(Before::Block(reason))) => rejected(reason.unwrap_or_else(|| BLOCKED.to_owned())),
@@ -222,12 +223,16 @@ pub(super) fn aborted() -> CallError {
     CallError::new(ErrorKind::Aborted, "The call was aborted before it started")
 }
 
+fn schema_of(entry: &ToolEntry) -> Result<&ArgumentSchema, CallError> {
+    entry.schema().map_err(|error| {
+        let text = format!("Tool {} is not available: {error}", entry.spec().name);
+        CallError::new(ErrorKind::Unavailable, text)
+    })
+}
+
 /// Coerces, validates and fills defaults; the error is R8's block.
-fn check(
-    entry: &ToolEntry,
-    schema: &ArgumentSchema,
-    draft: Draft<'_>,
-) -> Result<Checked, CallError> {
+fn check(entry: &ToolEntry, draft: Draft<'_>) -> Result<Checked, CallError> {
+    let schema = schema_of(entry)?;
     let text = draft.text.as_deref();
     let refused = |sent: &Value, problems: Problems| CallError {
         kind: ErrorKind::InvalidArguments,

@@ -27,7 +27,7 @@ pub(super) async fn run(
             format!("Tool {name} is not available: plugin `{plugin}` does not serve: {reason}");
         let error = CallError::new(ErrorKind::Unavailable, text);
         let result = ToolCallResult::of_error(
-            &ToolCall::new(name, Arguments::Text(arguments)).id,
+            ToolCall::new(name, Arguments::Text(arguments)).id,
             name,
             error,
         );

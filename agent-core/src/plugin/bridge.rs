@@ -180,55 +180,12 @@ impl std::fmt::Debug for PluginTool {
 }
 
 impl PluginTool {
-    async fn run(&self, call: Execution<'_>) -> Result<ToolResult, ToolError> {
-        let arguments = call.arguments.to_string();
-        if self.is_async {
-            return self.run_async(&call, &arguments).await;
-        }
-        let target = Target::new(&call, None);
-        let port = CallPort::new(Arc::clone(&target));
-        if self.inline.load(Ordering::Relaxed) {
-            return self.run_inline(Invocation::new(&arguments, call.call_id, port));
-        }
-        let _given_up = GiveUp {
-            target,
-            cancel: None,
-        };
-        let call_id = call.call_id.to_owned();
-        let (module, index) = (self.home.module, self.index);
-        let work = move || module.call()(index, Invocation::new(&arguments, &call_id, port));
-        outcome(self.on_pool(work).await?)
-    }
-
-    async fn run_async(
-        &self,
-        call: &Execution<'_>,
-        arguments: &str,
-    ) -> Result<ToolResult, ToolError> {
-        let (answer, answered) = oneshot::channel();
-        let target = Target::new(call, Some(answer));
-        let invocation =
-            Invocation::new(arguments, call.call_id, CallPort::new(Arc::clone(&target)));
-        let mut given_up = GiveUp {
-            target,
-            cancel: None,
-        };
-        let task = self.home.module.start()(self.index, invocation);
-        given_up.cancel = Some((self.home.module, task));
-        let reply = answered.await;
-        given_up.cancel = None;
-        match reply {
-            Ok(reply) => outcome(reply),
-            Err(_) => Err(ToolError::of(
-                ErrorKind::Crashed,
-                "The tool ended without an answer",
-            )),
-        }
-    }
-
-    fn run_inline(&self, invocation: Invocation<'_>) -> Result<ToolResult, ToolError> {
+    /// On the spot.
+    fn run_inline(&self, call: Execution<'_>) -> Result<ToolResult, ToolError> {
+        let (arguments, call_id) = (call.arguments_text(), call.call_id);
+        let port = CallPort::new(Target::new(call, None));
         let started = Instant::now();
-        let reply = self.home.module.call()(self.index, invocation);
+        let reply = self.home.module.call()(self.index, Invocation::new(&arguments, call_id, port));
         let elapsed = started.elapsed();
         if elapsed > limits::INLINE_BUDGET {
             self.inline.store(false, Ordering::Relaxed);
@@ -239,6 +196,42 @@ impl PluginTool {
             );
         }
         outcome(reply)
+    }
+
+    async fn run_on_pool(&self, call: Execution<'_>) -> Result<ToolResult, ToolError> {
+        let arguments = call.arguments_text().into_owned();
+        let call_id = call.call_id.to_owned();
+        let target = Target::new(call, None);
+        let port = CallPort::new(Arc::clone(&target));
+        let _given_up = GiveUp {
+            target,
+            cancel: None,
+        };
+        let (module, index) = (self.home.module, self.index);
+        let work = move || module.call()(index, Invocation::new(&arguments, &call_id, port));
+        outcome(self.on_pool(work).await?)
+    }
+
+    async fn run_async(&self, call: Execution<'_>) -> Result<ToolResult, ToolError> {
+        let (answer, answered) = oneshot::channel();
+        let (arguments, call_id) = (call.arguments_text(), call.call_id);
+        let target = Target::new(call, Some(answer));
+        let port = CallPort::new(Arc::clone(&target));
+        let mut given_up = GiveUp {
+            target,
+            cancel: None,
+        };
+        let task = self.home.module.start()(self.index, Invocation::new(&arguments, call_id, port));
+        given_up.cancel = Some((self.home.module, task));
+        let reply = answered.await;
+        given_up.cancel = None;
+        match reply {
+            Ok(reply) => outcome(reply),
+            Err(_) => Err(ToolError::of(
+                ErrorKind::Crashed,
+                "The tool ended without an answer",
+            )),
+        }
     }
 
     async fn on_pool<R: Send + 'static>(
@@ -307,7 +300,14 @@ impl HostTool for PluginTool {
     }
 
     fn execute<'a>(&'a self, call: Execution<'a>) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(self.run(call))
+        // Each kind has a future of its own, which is no larger than it needs.
+        if self.is_async {
+            Box::pin(self.run_async(call))
+        } else if self.inline.load(Ordering::Relaxed) {
+            Box::pin(async move { self.run_inline(call) })
+        } else {
+            Box::pin(self.run_on_pool(call))
+        }
     }
 }
 
@@ -346,9 +346,9 @@ struct Target {
 
 impl Target {
     /// `answer` is for tools that are started; one that is called answers by returning.
-    fn new(call: &Execution<'_>, answer: Option<oneshot::Sender<Reply>>) -> Arc<Self> {
+    fn new(call: Execution<'_>, answer: Option<oneshot::Sender<Reply>>) -> Arc<Self> {
         Arc::new(Self {
-            progress: Arc::clone(&call.progress),
+            progress: call.progress,
             abort: call.abort.clone(),
             given_up: AtomicBool::new(false),
             answer: Mutex::new(answer),

@@ -1,5 +1,7 @@
 //! The one result of a call, whatever happened to it: success, error, panic, timeout, abort.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tool_sdk::{Content, ErrorKind, ToolError, ToolResult};
@@ -11,9 +13,9 @@ use super::Problem;
 #[serde(rename_all = "camelCase")]
 pub struct ToolCallResult {
     /// The id that the model gave the call, unchanged.
-    pub tool_call_id: String,
+    pub tool_call_id: Arc<str>,
     /// The name that was called.
-    pub tool_name: String,
+    pub tool_name: Arc<str>,
     /// What the model sees.
     pub content: Vec<Content>,
     /// For programs.
@@ -63,7 +65,7 @@ impl From<ToolError> for CallError {
 
 impl ToolCallResult {
     /// The result of a tool that ran.
-    pub fn of_tool(id: &str, name: &str, result: ToolResult) -> Self {
+    pub fn of_tool(id: impl Into<Arc<str>>, name: impl Into<Arc<str>>, result: ToolResult) -> Self {
         let ToolResult {
             content,
             details,
@@ -82,8 +84,8 @@ impl ToolCallResult {
         };
         let error = is_error.then(|| CallError::new(ErrorKind::ToolError, text()));
         Self {
-            tool_call_id: id.to_owned(),
-            tool_name: name.to_owned(),
+            tool_call_id: id.into(),
+            tool_name: name.into(),
             error,
             content,
             details,
@@ -95,10 +97,10 @@ impl ToolCallResult {
     }
 
     /// The result of a call that failed.
-    pub fn of_error(id: &str, name: &str, error: CallError) -> Self {
+    pub fn of_error(id: impl Into<Arc<str>>, name: impl Into<Arc<str>>, error: CallError) -> Self {
         Self {
-            tool_call_id: id.to_owned(),
-            tool_name: name.to_owned(),
+            tool_call_id: id.into(),
+            tool_name: name.into(),
             content: vec![Content::text(&error.message)],
             details: Map::new(),
             usage: None,

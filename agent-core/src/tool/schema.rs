@@ -59,6 +59,8 @@ pub struct Checked {
     pub arguments: Value,
     /// What was changed in those that were sent; defaults are not listed.
     pub changes: Vec<Change>,
+    /// Whether they are those that were sent: nothing was changed, and no default filled in.
+    pub as_sent: bool,
 }
 
 impl ArgumentSchema {
@@ -109,13 +111,15 @@ impl ArgumentSchema {
             }
             changes.extend(exact);
         }
-        if self.has_defaults {
-            self.fill_defaults(&mut arguments);
-        }
+        let filled = self.fill_defaults(&mut arguments);
         if depth(&arguments) > limits::ARGUMENT_DEPTH {
             return Err(too_deep());
         }
-        Ok(Checked { arguments, changes })
+        Ok(Checked {
+            arguments,
+            as_sent: changes.is_empty() && !filled,
+            changes,
+        })
     }
 
     /// Brings arguments to their declared types, and says what was changed.
@@ -159,10 +163,12 @@ impl ArgumentSchema {
         let mut arguments = sent.clone();
         let walk = Walk::new(&self.schema, text, Extent::Invalid);
         let (changes, _) = walk.coerce(&mut arguments);
-        if self.has_defaults {
-            defaults::fill(&self.schema, &mut arguments);
-        }
-        Ok(Checked { arguments, changes })
+        let filled = self.has_defaults && defaults::fill(&self.schema, &mut arguments);
+        Ok(Checked {
+            arguments,
+            as_sent: changes.is_empty() && !filled,
+            changes,
+        })
     }
 
     /// Takes arguments that are valid and need no coercion; all others come back as they were and
@@ -178,11 +184,10 @@ impl ArgumentSchema {
             return Err(sent);
         }
         let mut arguments = sent;
-        if self.has_defaults {
-            self.fill_defaults(&mut arguments);
-        }
+        let filled = self.fill_defaults(&mut arguments);
         Ok(Checked {
             arguments,
+            as_sent: !filled,
             changes: Vec::new(),
         })
     }
@@ -215,16 +220,20 @@ impl ArgumentSchema {
         }
     }
 
-    /// Fills defaults in, unless the arguments would no longer be valid with them.
-    fn fill_defaults(&self, arguments: &mut Value) {
+    /// Fills defaults in, unless the arguments would no longer be valid with them. Whether any was.
+    fn fill_defaults(&self, arguments: &mut Value) -> bool {
+        if !self.has_defaults {
+            return false;
+        }
         if self.defaults_are_safe {
-            defaults::fill(&self.schema, arguments);
-            return;
+            return defaults::fill(&self.schema, arguments);
         }
         let mut filled = arguments.clone();
-        if defaults::fill(&self.schema, &mut filled) && self.validator.is_valid(&filled) {
+        let fits = defaults::fill(&self.schema, &mut filled) && self.validator.is_valid(&filled);
+        if fits {
             *arguments = filled;
         }
+        fits
     }
 }
 

@@ -47,8 +47,8 @@ async fn y36_r15_blocked_call_is_answered_and_the_batch_goes_on() {
             agent.before_tool_call(move |call: CallView| {
                 let reason = reason.clone();
                 async move {
-                    assert!(!panics || call.id != "1", "boom");
-                    if call.id == "1" {
+                    assert!(!panics || &*call.id != "1", "boom");
+                    if &*call.id == "1" {
                         reason
                     } else {
                         Ok(Before::Run)
@@ -127,7 +127,7 @@ async fn r15_failing_after_hook_is_the_calls_error() {
     for (panics, expected) in [(false, "no"), (true, "`after_tool_call` panicked: boom")] {
         let hook = |agent: AgentBuilder| {
             agent.after_tool_call(move |call: CallView, _: Arc<ToolCallResult>| async move {
-                if call.id == "2" {
+                if &*call.id == "2" {
                     return Ok(After::default());
                 }
                 assert!(!panics, "boom");
@@ -145,7 +145,7 @@ async fn r15_failing_after_hook_is_the_calls_error() {
 /// Panics around the first call.
 fn panicking(call: CallView, next: Next<'_>) -> BoxFuture<'_, Answer> {
     Box::pin(async move {
-        assert!(call.id != "1", "boom");
+        assert!(&*call.id != "1", "boom");
         next.run().await
     })
 }
@@ -153,7 +153,7 @@ fn panicking(call: CallView, next: Next<'_>) -> BoxFuture<'_, Answer> {
 /// Refuses the first call in its tool's place.
 fn refusing(call: CallView, next: Next<'_>) -> BoxFuture<'_, Answer> {
     Box::pin(async move {
-        if call.id == "1" {
+        if &*call.id == "1" {
             return Err(CallError::new(ErrorKind::Unavailable, "closed"));
         }
         next.run().await

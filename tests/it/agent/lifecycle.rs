@@ -274,7 +274,7 @@ async fn y29_hooks_of_the_builder_see_every_call() {
     let agent = Agent::builder(model)
         .tool(saying("a", "Done!"))
         .before_tool_call(move |call: CallView| {
-            seen.add(call.id);
+            seen.add(&*call.id);
             async { Ok(Before::Run) }
         })
         .build()

@@ -70,7 +70,7 @@ async fn r6_call_that_fails_in_prepare_is_rejected_once() {
     let seen = log.clone();
     let hooks = Hooks {
         before_tool_call: Some(Arc::new(move |call: CallView| {
-            seen.add(call.id);
+            seen.add(&*call.id);
             async { Ok(Before::Run) }
         })),
         ..Hooks::default()
@@ -99,7 +99,7 @@ async fn r15_failing_hooks_cost_their_own_call() {
     let host = Host::with(answering("ok", || Ok(ToolResult::text("fine")))).await;
     let hooks = Hooks {
         before_tool_call: Some(Arc::new(|call: CallView| async move {
-            match call.id.as_str() {
+            match &*call.id {
                 "2" => Err("not this one".to_owned()),
                 "3" => panic!("boom"),
                 _ => Ok(Before::Run),
@@ -107,7 +107,7 @@ async fn r15_failing_hooks_cost_their_own_call() {
         })),
         after_tool_call: Some(Arc::new(
             |call: CallView, _: Arc<ToolCallResult>| async move {
-                match call.id.as_str() {
+                match &*call.id {
                     "4" => Err("the log is full".to_owned()),
                     _ => Ok(After::default()),
                 }

@@ -258,7 +258,7 @@ async fn r14_questions_of_a_batch_come_one_after_the_other() {
 async fn refusal_in_a_batch_is_about_one_call() {
     let (host, _) = host(destructive("erase"), None).await;
     let permissions = Permissions::default().asking(|question: Question| async move {
-        match question.call.id.as_str() {
+        match &*question.call.id {
             "2" => Approval::Refuse(None),
             _ => Approval::Once,
         }

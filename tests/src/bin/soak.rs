@@ -121,7 +121,7 @@ async fn call(caller: Caller, found: Arc<Found>, number: usize) {
             return;
         }
         let published = generation(&caller, tool);
-        let call = ToolCall::new(tool, Arguments::Text(String::new()));
+        let call = ToolCall::new(tool.as_str(), Arguments::Text(String::new()));
         let result = caller.call(call, &AbortSignal::new()).await.result;
         found.calls.fetch_add(1, Ordering::Relaxed);
         let text = result.text();

@@ -54,7 +54,7 @@ pub(super) fn records(tool: &Tool) -> TokenStream {
 /// Takes every argument out of the JSON into a local:
 ///
 /// ```text
-/// let __all = __args.clone();   // where the tool asks for `&Args`
+/// let __all = __args.all();   // where the tool asks for `&Args`
 /// let __a0 = __sdk::ArgumentOf::<String>::take(__args, "city")?;
 /// let __a1 = __sdk::state::<Db, _>(__ctx)?;
 /// ```
@@ -63,7 +63,7 @@ pub(super) fn taken(tool: &Tool) -> TokenStream {
         .parameters
         .iter()
         .any(|parameter| matches!(parameter.source, Source::Arguments));
-    let all = asks_for_all.then(|| quote_spanned!(site()=> let __all = __args.clone();));
+    let all = asks_for_all.then(|| quote_spanned!(site()=> let __all = __args.all();));
     let take = |(local, parameter, argument): (Ident, &Parameter, &Argument)| {
         let conditions = &parameter.conditions;
         let name = &argument.name.text;

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::context::ToolContext;
 use crate::error::ToolError;
-use crate::private::{panic_reply, parse_args, reply};
+use crate::private::{panic_reply, parse_args, parse_for, reply};
 use crate::tool::{self, Entry, PluginDescription, ToolRecord};
 use crate::{log, panic, state};
 
@@ -101,8 +101,7 @@ extern "C" fn validate(index: ToolIndex, arguments: RStr<'_>) -> Reply {
 extern "C" fn call(index: ToolIndex, invocation: Invocation<'_>) -> Reply {
     guarded(|| {
         let outcome = find(index).and_then(|tool| {
-            let mut args = parse_args(invocation.arguments.as_str())?;
-            tool.fill_defaults(&mut args);
+            let mut args = parse_for(tool, invocation.arguments.as_str())?;
             let states = state::current(tool.package);
             let call_id = invocation.call_id.as_str();
             let context = ToolContext::for_host(call_id, invocation.port, states);
@@ -136,8 +135,7 @@ fn try_start(index: ToolIndex, invocation: Invocation<'_>) -> Result<TaskId, Too
     let Entry::Async(entry) = tool.entry else {
         return Err(ToolError::new("a plain tool must be called, not started"));
     };
-    let mut args = parse_args(invocation.arguments.as_str())?;
-    tool.fill_defaults(&mut args);
+    let args = parse_for(tool, invocation.arguments.as_str())?;
     let port = invocation.port;
     let states = state::current(tool.package);
     let context = ToolContext::for_host(invocation.call_id.as_str(), port.clone(), states);

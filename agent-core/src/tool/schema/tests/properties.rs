@@ -104,17 +104,18 @@ proptest! {
         let validator = jsonschema::validator_for(&schema).unwrap();
         let checked = compiled.check(&sent, as_text.then_some(text.as_str()));
         if validator.is_valid(&sent) {
-            let Checked { arguments, changes } = checked.clone().expect("valid arguments are taken");
+            let Checked { arguments, changes, .. } = checked.clone().expect("valid arguments are taken");
             prop_assert!(is_same_and_more(&sent, &arguments), "{sent} became {arguments}");
             for change in changes {
                 let float = change.from.is_f64();
                 prop_assert!(float && change.to.is_some_and(|to| to.is_i64() || to.is_u64()));
             }
         }
-        if let Ok(Checked { arguments, .. }) = checked {
+        if let Ok(Checked { arguments, as_sent, .. }) = checked {
+            prop_assert!(!as_sent || arguments == sent, "{sent} became {arguments}");
             prop_assert!(validator.is_valid(&arguments), "{sent} became {arguments}");
             let again = compiled.check(&arguments, None);
-            prop_assert_eq!(again, Ok(Checked { arguments, changes: vec![] }));
+            prop_assert_eq!(again, Ok(Checked { arguments, changes: vec![], as_sent: true }));
         }
     }
 }
