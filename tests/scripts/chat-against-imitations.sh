@@ -121,9 +121,6 @@ with_fakellm() {
   cat >"$work/fakellm.yaml" <<YAML
 version: 1
 rules:
-  - name: something else
-    when: {messages_contain: "Something else"}
-    respond: {status: 400, error: "nothing is known of that"}
   - name: answer
     when: {previous_message_role: assistant, tool_result_contains: "$RESULT"}
     respond: {content: "$ANSWER"}
@@ -132,12 +129,12 @@ rules:
     respond: {tool_calls: [{name: getWeather, arguments: {city: Tokyo}}]}
 YAML
   for provider in openai anthropic; do
-    # A server for each: it takes equal questions for one conversation.
+    # A server for each: it takes equal questions for one conversation. It refuses nothing that is
+    # to be streamed, so that there is no failure to be checked.
     start "$work/python/bin/fakellm" serve --port 0 --config "$work/fakellm.yaml"
     local base_url="http://127.0.0.1:$port"
     [[ $provider == anthropic ]] || base_url+=/v1
     check fakellm "$provider" "$base_url"
-    check_failure fakellm "$provider" "$base_url" 'nothing is known of that'
     stop
   done
 }

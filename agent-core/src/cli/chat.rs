@@ -121,6 +121,10 @@ pub(super) async fn run(context: &Context, options: &Options) -> Result<Exit, Co
     }
 }
 
+fn is_quit(line: &str) -> bool {
+    matches!(line.trim(), "/quit" | "/exit")
+}
+
 fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
@@ -228,7 +232,7 @@ impl Chat<'_> {
     fn read(&self, line: &str) -> Line {
         match line.trim() {
             "" => Line::Obeyed,
-            "/quit" | "/exit" if self.is_dialogue => Line::Quit,
+            text if self.is_dialogue && is_quit(text) => Line::Quit,
             "/tools" if self.is_dialogue => {
                 super::list::show(self.context);
                 Line::Obeyed
@@ -283,6 +287,10 @@ impl Chat<'_> {
             self.questions.close();
             return false;
         };
+        // Also in place of an answer to a question.
+        if is_quit(&line) {
+            return true;
+        }
         let Some(line) = self.questions.answer(line) else {
             return false;
         };
@@ -342,8 +350,10 @@ impl Chat<'_> {
 fn lines() -> mpsc::UnboundedReceiver<String> {
     let (sender, receiver) = mpsc::unbounded_channel();
     tokio::spawn(async move {
-        let mut lines = BufReader::new(tokio::io::stdin()).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
+        let mut lines = BufReader::new(tokio::io::stdin()).split(b'\n');
+        while let Ok(Some(line)) = lines.next_segment().await {
+            // A letter that is no UTF-8 must not cost the questions behind it.
+            let line = String::from_utf8_lossy(&line).into_owned();
             if sender.send(line).is_err() {
                 break;
             }

@@ -1,13 +1,14 @@
 //! Which model a chat is with and how it is told to behave: by flags, by `toolsmith.toml`.
 
 use serde_json::json;
+use toolsmith_tests::DEADLINE;
 
 use super::fixture::{
     QUESTION, SYSTEM, chat, command, configure, equipped, model_section, project, talking,
     weather_script,
 };
 use super::replies::Answer;
-use super::server::{Dialect, MODEL, Server};
+use super::server::{Dialect, KEY, MODEL, Server};
 
 /// Flags alone are enough. A server that is named so gets no key that is meant for another.
 #[test]
@@ -42,8 +43,7 @@ fn flags_need_no_configuration() {
 /// `[agent]` chooses the model and says how the agent behaves; flags say it for one run.
 #[test]
 fn agent_section_is_what_the_model_hears() {
-    let gate = |words: &str| Answer::saying(words);
-    let server = Server::start(Dialect::OpenAi, [gate("a"), gate("b"), gate("c")]);
+    let server = Server::start(Dialect::OpenAi, ["a", "b", "c"].map(Answer::saying));
     let project = talking(&server);
     configure(
         &project,
@@ -118,48 +118,41 @@ fn max_iterations_ends_with_a_closing_turn() {
     }
 }
 
+/// What the first of two calls comes to that wait for each other: whether they met.
+fn meeting(section: &str, flags: &[&str], patience_ms: u64) -> String {
+    let arguments = json!({"patience_ms": patience_ms});
+    let calls = Answer::calling("call_1", "meet", arguments.clone());
+    let calls = calls.and_calling("call_2", "meet", arguments);
+    let server = Server::start(Dialect::OpenAi, [calls, Answer::saying("ok")]);
+    let project = equipped(&server);
+    configure(&project, &format!("{}{section}", model_section(&server)));
+    let ran = chat(&project, &[&["-p", "Meet"], flags].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let messages = server.requests()[1].body["messages"].clone();
+    let answers = messages.as_array().unwrap().iter();
+    let mut first = answers.filter(|message| message["tool_call_id"] == "call_1");
+    first.next().unwrap()["content"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
 /// The flag and the configuration decide whether calls of one answer overlap.
 #[test]
 fn tool_execution_is_that_of_flag_or_configuration() {
-    let twice = || {
-        let call = Answer::calling("call_1", "getWeather", json!({"city": "Tokyo"}));
-        [
-            call.and_calling("call_2", "getWeather", json!({"city": "Osaka"})),
-            Answer::saying("ok"),
-        ]
-    };
-    // Calls that overlap have all begun before the first has ended; those in sequence take turns.
-    for (section, flags, overlaps) in [
-        ("", &["--tool-execution", "sequential"][..], false),
-        ("[agent]\ntool_execution = \"sequential\"\n", &[], false),
-        (
-            "[agent]\ntool_execution = \"sequential\"\n",
-            &["--tool-execution", "parallel"],
-            true,
-        ),
-    ] {
-        let server = Server::start(Dialect::OpenAi, twice());
-        let project = equipped(&server);
-        configure(&project, &format!("{}{section}", model_section(&server)));
-        let arguments = [&["-p", QUESTION, "--events", "json"], flags].concat();
-        let ran = chat(&project, &arguments);
-        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-        let types: Vec<serde_json::Value> = ran
-            .stdout
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        let of_calls: Vec<&str> = types
-            .iter()
-            .map(|event| event["type"].as_str().unwrap())
-            .filter(|kind| kind.starts_with("toolExecution"))
-            .collect();
-        if !overlaps {
-            let turns = ["toolExecutionStart", "toolExecutionEnd"].repeat(2);
-            assert_eq!(of_calls, turns, "{section}{flags:?}");
-        }
-        assert_eq!(of_calls.len(), 4);
-    }
+    let sequential = "[agent]\ntool_execution = \"sequential\"\n";
+    let parallel = "[agent]\ntool_execution = \"parallel\"\n";
+    let long = u64::try_from(DEADLINE.as_millis()).unwrap();
+    assert_eq!(meeting(sequential, &[], 10), "alone");
+    assert_eq!(
+        meeting(parallel, &["--tool-execution", "sequential"], 10),
+        "alone"
+    );
+    assert_eq!(meeting(parallel, &[], long), "met");
+    assert_eq!(
+        meeting(sequential, &["--tool-execution", "parallel"], long),
+        "met"
+    );
     let ran = chat(&project(""), &["-p", "Hi", "--tool-execution", "both"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("expected one of: "), "{}", ran.stderr);
@@ -197,9 +190,8 @@ fn hint_without_a_model_works_when_it_is_pasted() {
         &project,
         &format!("{named}\n{rest}\nname = \"{name}\"\nbase_url = \"{url}\"\n"),
     );
-    fs_err::write(project.path().join("key"), super::server::KEY).unwrap();
     let output = command(&project, &["-p", "Hi"])
-        .env("OPENAI_API_KEY", super::server::KEY)
+        .env("OPENAI_API_KEY", KEY)
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");

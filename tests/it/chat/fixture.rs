@@ -72,6 +72,25 @@ fn search(
     format!("{question}: a key of {} letters", api_key.len())
 }
 
+/// Waits for a second call, but not for ever.
+#[tool(timeout = "10m")]
+fn meet(
+    /// How long, in milliseconds.
+    patience_ms: u64,
+) -> &'static str {
+    static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    let order = std::sync::atomic::Ordering::SeqCst;
+    CALLS.fetch_add(1, order);
+    let begin = std::time::Instant::now();
+    while CALLS.load(order) < 2 {
+        if begin.elapsed().as_millis() >= u128::from(patience_ms) {
+            return "alone";
+        }
+        std::thread::yield_now();
+    }
+    "met"
+}
+
 /// Waits until nobody waits for it, and writes down both.
 #[tool]
 async fn wait(
@@ -227,9 +246,9 @@ impl Chat {
         }
     }
 
-    pub(crate) fn type_in(&mut self, text: &str) {
+    pub(crate) fn type_in(&mut self, text: impl AsRef<[u8]>) {
         let input = self.input.as_mut().unwrap();
-        input.write_all(text.as_bytes()).unwrap();
+        input.write_all(text.as_ref()).unwrap();
         input.flush().unwrap();
     }
 

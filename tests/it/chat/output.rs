@@ -38,7 +38,7 @@ fn answer_alone_is_on_stdout() {
         }
         let requests = server.requests();
         assert_eq!(requests.len(), 2);
-        assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 6);
+        assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 7);
     }
 }
 

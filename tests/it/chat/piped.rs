@@ -56,6 +56,27 @@ fn first_failure_ends_the_chat() {
     assert_eq!(server.all_requests().len(), 2);
 }
 
+/// A line that is no UTF-8 is a question all the same, and so are those behind it.
+#[test]
+fn broken_letters_cost_no_question() {
+    let server = Server::start(Dialect::OpenAi, [Answer::saying("a"), Answer::saying("b")]);
+    let project = talking(&server);
+    let mut chat = Chat::start(command(&project, &[]).stdin(Stdio::piped()));
+    chat.type_in(b"caf\xe9?\r\nBye\r\n");
+    let ran = chat.finish();
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "a\nb\n"),
+        "{}",
+        ran.stderr
+    );
+    let messages = &server.requests()[1].body["messages"];
+    assert_eq!(
+        (&messages[0]["content"], &messages[2]["content"]),
+        (&json!("caf\u{fffd}?"), &json!("Bye"))
+    );
+}
+
 /// One JSON value for each question.
 #[test]
 fn json_is_one_value_for_each_question() {

@@ -83,7 +83,7 @@ fn person_asks_and_leaves() {
         return;
     };
     terminal.stdout.wait_for("/tools, /quit");
-    terminal.type_in(&format!("{QUESTION}\n"));
+    terminal.type_in(format!("{QUESTION}\n"));
     let screen = wait_for_prompt(&terminal, 2);
     assert!(
         screen.contains("→ getWeather {\"city\": \"Tokyo\"}"),
@@ -122,7 +122,7 @@ fn person_decides_whether_a_tool_runs() {
         terminal
             .stdout
             .wait(|screen| screen.matches("n or a reason: no").count() == at + 1);
-        terminal.type_in(&format!("{answer}\n"));
+        terminal.type_in(format!("{answer}\n"));
         server.wait_for(at + 2);
     }
     terminal.stdout.wait_for("Done.");
@@ -242,6 +242,27 @@ fn end_of_input_at_a_question_refuses_the_call() {
     terminal.stdout.wait_for("Fine.");
     assert_eq!(terminal.wait().code(), Some(0));
     assert_eq!(last_told(&server, 1), "The call of erase was refused");
+}
+
+/// Who leaves at a question has not answered it.
+#[test]
+fn person_leaves_at_a_question() {
+    let call = Answer::calling("call_1", "erase", json!({"folder": "x"}));
+    let server = Server::start(Dialect::OpenAi, [call]);
+    let project = equipped(&server);
+    let Some(mut terminal) = sit_down(&project, &["--conversation", "talk.json"]) else {
+        return;
+    };
+    terminal.type_in("Erase it\n");
+    terminal.stdout.wait_for("n or a reason: no");
+    terminal.type_in("/quit\n");
+    assert_eq!(terminal.wait().code(), Some(1));
+    let kept = fs_err::read_to_string(project.path().join("talk.json")).unwrap();
+    assert!(
+        kept.contains("aborted") && !kept.contains("/quit"),
+        "{kept}"
+    );
+    assert_eq!(server.requests().len(), 1);
 }
 
 /// Nothing that a model says reaches the terminal as an order to it.
