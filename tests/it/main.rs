@@ -15,6 +15,7 @@ mod bad_files;
 mod batches;
 mod builds;
 mod calls;
+mod chat;
 mod concurrency;
 mod configuration;
 mod contract;

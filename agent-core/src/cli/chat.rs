@@ -5,8 +5,10 @@
 //! conversation.
 
 mod ask;
+mod describe;
 mod model;
 mod show;
+mod signals;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -21,14 +23,16 @@ use tokio::sync::mpsc;
 
 use super::context::Context;
 use super::progress::Quiet;
-use super::{CommandError, Exit, interrupted, output, terminated};
-use crate::agent::{Agent, Conversation, Run};
+use super::{CommandError, Exit, output};
+use crate::agent::{Agent, Run};
 use crate::config::{AgentMode, FILE_NAME, ToolExecution};
 use crate::event::EndReason;
+use crate::limits;
 use crate::message::Message;
 use crate::registry::Scope;
 
 use ask::Questions;
+use signals::{Signals, Wish};
 
 /// Flags of the command.
 #[derive(Debug, Args)]
@@ -90,12 +94,17 @@ struct Answered {
 }
 
 pub(super) async fn run(context: &Context, options: &Options) -> Result<Exit, CommandError> {
+    if options.prompt.as_deref().is_some_and(is_blank) {
+        let text = "the question is empty; expected its text behind `--prompt`";
+        return Err(CommandError::usage(text));
+    }
     // What is wrong with the model is told before anything is built.
     let model = model::choose(&context.config, options)?;
     let (asking, questions) = ask::questions();
     let is_dialogue = options.prompt.is_none() && std::io::stdin().is_terminal();
-    let agent = describe(context, options, model, is_dialogue.then_some(asking))?;
+    let agent = describe::agent(context, options, model, is_dialogue.then_some(asking))?;
     context.show_calls_elsewhere();
+    let signals = Signals::listen().map_err(CommandError::failed)?;
     context.refresh(Scope::All).await?;
     let _watch = context.caller.registry().watch(Arc::new(Quiet));
     let mut chat = Chat {
@@ -103,6 +112,7 @@ pub(super) async fn run(context: &Context, options: &Options) -> Result<Exit, Co
         options,
         agent,
         questions,
+        signals,
         is_dialogue,
     };
     match &options.prompt {
@@ -111,77 +121,12 @@ pub(super) async fn run(context: &Context, options: &Options) -> Result<Exit, Co
     }
 }
 
-fn describe(
-    context: &Context,
-    options: &Options,
-    model: crate::agent::HttpModel,
-    asking: Option<ask::Asking>,
-) -> Result<Agent, CommandError> {
-    let config = &context.config.agent;
-    let expand = |template: &Option<crate::config::Template>| {
-        let environment = |name: &str| std::env::var(name).ok();
-        let expanded = template
-            .as_ref()
-            .map(|template| template.expand(&environment));
-        expanded.transpose().map_err(CommandError::usage)
-    };
-    if options.mode.or(config.mode) == Some(AgentMode::React) {
-        let text = "the mode `react` is not served yet; expected `api`";
-        return Err(CommandError::usage(text));
-    }
-    let mut builder = Agent::builder(model)
-        .tools(context.caller.registry().clone())
-        .permissions(context.permissions.clone())
-        .stream(true)
-        .closing_turn(true)
-        .sink(show::Show::new(
-            context.output.clone(),
-            options.events.is_some(),
-            context.quiet,
-        ));
-    if let Some(name) = expand(&config.name)? {
-        builder = builder.name(name);
-    }
-    let system = match &options.system {
-        Some(text) => Some(given(text)?),
-        None => expand(&config.system_prompt)?,
-    };
-    builder = builder.system_prompt(system.unwrap_or_default());
-    if let Some(how) = options.tool_execution.or(config.tool_execution) {
-        builder = builder.tool_execution(how);
-    }
-    if let Some(count) = config.max_iterations {
-        builder = builder.max_iterations(usize::try_from(count).unwrap_or(usize::MAX));
-    }
-    if let Some(asking) = asking {
-        builder = builder.approver(asking);
-    }
-    if let Some(file) = &options.conversation {
-        builder = builder.conversation(read(file)?);
-    }
-    builder.build().map_err(CommandError::failed)
+fn is_quit(line: &str) -> bool {
+    matches!(line.trim(), "/quit" | "/exit")
 }
 
-/// A text that is given, or that a file holds.
-fn given(text: &str) -> Result<String, CommandError> {
-    match text.strip_prefix('@') {
-        Some(path) => fs::read_to_string(path).map_err(CommandError::usage),
-        None => Ok(text.to_owned()),
-    }
-}
-
-/// The conversation that a file holds; none where there is no file yet.
-fn read(file: &PathBuf) -> Result<Conversation, CommandError> {
-    match fs::read_to_string(file) {
-        Ok(text) => serde_json::from_str(&text).map_err(|error| {
-            CommandError::usage(format!(
-                "`{}` holds no conversation: {error}",
-                file.display()
-            ))
-        }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Conversation::default()),
-        Err(error) => Err(CommandError::usage(error)),
-    }
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
 }
 
 /// A conversation that is on.
@@ -190,8 +135,19 @@ struct Chat<'a> {
     options: &'a Options,
     agent: Agent,
     questions: Questions,
+    signals: Signals,
     /// Whether a person sits at a terminal.
     is_dialogue: bool,
+}
+
+/// What a line of the input is.
+enum Line {
+    /// Words to the model.
+    Said(String),
+    /// Nothing, or a command that is done.
+    Obeyed,
+    /// The wish to end.
+    Quit,
 }
 
 /// What comes after a run.
@@ -221,17 +177,13 @@ impl Chat<'_> {
             }
             let line = tokio::select! {
                 line = lines.recv() => line,
-                () = interrupted() => None,
+                _ = self.signals.next() => None,
             };
             let Some(line) = line else { return Ok(last) };
-            match line.trim() {
-                "" => {}
-                "/quit" | "/exit" if self.is_dialogue => return Ok(last),
-                "/tools" if self.is_dialogue => super::list::show(self.context),
-                command if self.is_dialogue && command.starts_with('/') => {
-                    output::complain("unknown command; there are: /tools, /quit", "");
-                }
-                text => match self.ask(text.to_owned(), &mut lines).await {
+            match self.read(&line) {
+                Line::Obeyed => {}
+                Line::Quit => return Ok(last),
+                Line::Said(text) => match self.ask_anew(text, &mut lines).await {
                     Ok(Then::GoOn(exit)) => last = exit,
                     Ok(Then::End(exit)) => return Ok(exit),
                     // The conversation goes on; the next question may fare better.
@@ -245,7 +197,55 @@ impl Chat<'_> {
         }
     }
 
-    /// One run. What is typed meanwhile answers a question, or is said to the model.
+    /// One run with the tools as the plugins folder has them now. What takes very long to build is
+    /// not waited for: the version before it answers.
+    async fn ask_anew(
+        &mut self,
+        text: String,
+        lines: &mut mpsc::UnboundedReceiver<String>,
+    ) -> Result<Then, CommandError> {
+        let limit = limits::BUILD_PATIENCE;
+        let is_done = tokio::select! {
+            biased;
+            wish = self.signals.next() => return Ok(self.given_up(wish)),
+            done = self.context.refresh_within(None, limit) => done?,
+        };
+        if !is_done {
+            output::say(&format!(
+                "not every plugin has been built after {limit:?}; the versions before answer"
+            ));
+        }
+        self.ask(text, lines).await
+    }
+
+    /// What follows when somebody wants an end. Without a person nobody asks on: the lines that wait
+    /// were written before.
+    fn given_up(&self, wish: Wish) -> Then {
+        if wish == Wish::End || !self.is_dialogue {
+            Then::End(Exit::Failed)
+        } else {
+            Then::GoOn(Exit::Failed)
+        }
+    }
+
+    /// What a line means. Only a person at a terminal gives commands.
+    fn read(&self, line: &str) -> Line {
+        match line.trim() {
+            "" => Line::Obeyed,
+            text if self.is_dialogue && is_quit(text) => Line::Quit,
+            "/tools" if self.is_dialogue => {
+                super::list::show(self.context);
+                Line::Obeyed
+            }
+            command if self.is_dialogue && command.starts_with('/') => {
+                output::complain("unknown command; there are: /tools, /quit", "");
+                Line::Obeyed
+            }
+            text => Line::Said(text.to_owned()),
+        }
+    }
+
+    /// One run. What is typed meanwhile answers a question, is a command, or is said to the model.
     async fn ask(
         &mut self,
         text: String,
@@ -258,15 +258,15 @@ impl Chat<'_> {
             tokio::select! {
                 biased;
                 run = &mut run => break run,
-                _ = tokio::signal::ctrl_c() => agent.abort(),
-                () = terminated(), if !is_ending => {
-                    is_ending = true;
+                wish = self.signals.next() => {
+                    is_ending |= matches!(self.given_up(wish), Then::End(_));
                     agent.abort();
                 }
                 Some(()) = self.questions.next() => {}
-                Some(line) = lines.recv(), if self.is_dialogue => {
-                    if let Some(line) = self.questions.answer(line) {
-                        agent.send(line);
+                line = lines.recv(), if self.is_dialogue && !self.questions.are_closed() => {
+                    is_ending |= self.hear(line);
+                    if is_ending {
+                        agent.abort();
                     }
                 }
             }
@@ -278,6 +278,31 @@ impl Chat<'_> {
         } else {
             Then::GoOn(exit)
         })
+    }
+
+    /// Takes what was typed during a run. Whether the chat is to end.
+    fn hear(&mut self, line: Option<String>) -> bool {
+        let Some(line) = line else {
+            // Whoever has gone answers no question. The model may still have its say.
+            self.questions.close();
+            return false;
+        };
+        // Also in place of an answer to a question.
+        if is_quit(&line) {
+            return true;
+        }
+        let Some(line) = self.questions.answer(line) else {
+            return false;
+        };
+        match self.read(&line) {
+            Line::Obeyed => false,
+            Line::Quit => true,
+            Line::Said(text) => {
+                self.agent.send(text);
+                output::say("  heard at the next turn");
+                false
+            }
+        }
     }
 
     /// Keeps the conversation where it was to be kept.
@@ -325,8 +350,10 @@ impl Chat<'_> {
 fn lines() -> mpsc::UnboundedReceiver<String> {
     let (sender, receiver) = mpsc::unbounded_channel();
     tokio::spawn(async move {
-        let mut lines = BufReader::new(tokio::io::stdin()).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
+        let mut lines = BufReader::new(tokio::io::stdin()).split(b'\n');
+        while let Ok(Some(line)) = lines.next_segment().await {
+            // A letter that is no UTF-8 must not cost the questions behind it.
+            let line = String::from_utf8_lossy(&line).into_owned();
             if sender.send(line).is_err() {
                 break;
             }

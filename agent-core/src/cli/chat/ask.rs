@@ -54,6 +54,19 @@ impl Questions {
         Some(())
     }
 
+    /// Refuses the question that is shown and all that follow.
+    pub(super) fn close(&mut self) {
+        self.shown = None;
+        self.waiting.close();
+        // Whoever waits for an answer reads that none comes.
+        while self.waiting.try_recv().is_ok() {}
+    }
+
+    /// Whether nobody answers any more.
+    pub(super) fn are_closed(&self) -> bool {
+        self.waiting.is_closed()
+    }
+
     /// Takes a line as the answer to the question that is shown, or gives it back. A question whose
     /// call was given up takes none.
     pub(super) fn answer(&mut self, line: String) -> Option<String> {

@@ -74,7 +74,7 @@ impl Show {
                 tell(&format!("→ {tool_name} {}", spaced(args)));
             }
             EventKind::ToolExecutionUpdate { partial_result, .. } => {
-                tell(&format!("  {}", partial_text(partial_result)));
+                output::say(&format!("  {}", line(&partial_text(partial_result))));
             }
             EventKind::ToolExecutionEnd {
                 tool_name,
@@ -97,7 +97,11 @@ fn ended(tool: &str, result: &ToolCallResult, duration_ms: u64) -> String {
 }
 
 fn tell(text: &str) {
-    output::say(&shortened(&one_line(text), SHOWN));
+    output::say(&line(text));
+}
+
+fn line(text: &str) -> String {
+    shortened(&one_line(text), SHOWN)
 }
 
 impl EventSink for Show {
