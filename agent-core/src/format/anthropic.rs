@@ -6,6 +6,7 @@ mod conversation;
 mod reply;
 mod stream;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -46,7 +47,9 @@ pub fn request(
         ("max_tokens".to_owned(), json!(limits::MODEL_ANSWER_TOKENS)),
     ]);
     body.extend(prompt.conversation.clone());
-    if !prompt.context.tools.is_empty() {
+    if prompt.context.tools.is_empty() {
+        body.extend(uncallable(&prompt.conversation));
+    } else {
         body.insert("tools".to_owned(), tools(&prompt.context.tools));
         if prompt.context.calls_are_over {
             body.insert("tool_choice".to_owned(), json!({"type": "none"}));
@@ -57,6 +60,30 @@ pub fn request(
     }
     body.extend(parameters.clone());
     body.into()
+}
+
+/// The tools that a conversation mentions while none may be called: the dialect refuses calls and
+/// results in a request without tools.
+fn uncallable(conversation: &Map<String, Value>) -> Map<String, Value> {
+    let messages = conversation.get("messages").and_then(Value::as_array);
+    let contents = messages.into_iter().flatten();
+    let contents = contents.filter_map(|message| message.get("content")?.as_array());
+    let names: BTreeSet<&str> = contents
+        .flatten()
+        .filter(|block| block.get("type").is_some_and(|kind| kind == "tool_use"))
+        .filter_map(|block| block.get("name")?.as_str())
+        .collect();
+    if names.is_empty() {
+        return Map::new();
+    }
+    let tools = names.into_iter().map(|name| {
+        let schema = json!({"type": "object", "properties": {}});
+        json!({"name": name, "description": "Can't be called now.", "input_schema": schema})
+    });
+    Map::from_iter([
+        ("tools".to_owned(), tools.collect()),
+        ("tool_choice".to_owned(), json!({"type": "none"})),
+    ])
 }
 
 #[cfg(test)]

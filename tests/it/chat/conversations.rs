@@ -52,6 +52,27 @@ fn conversation_is_kept_and_taken_up() {
     }
 }
 
+/// A conversation goes on where its tools are gone.
+#[test]
+fn conversation_outlives_its_tools() {
+    for dialect in Dialect::BOTH {
+        let script = weather_script()
+            .into_iter()
+            .chain([Answer::saying("You are welcome.")]);
+        let server = Server::start(dialect, script);
+        let equipped = equipped(&server);
+        let ran = chat(&equipped, &["-p", QUESTION, "--conversation", "talk.json"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let file = equipped.path().join("talk.json").display().to_string();
+        let ran = chat(
+            &talking(&server),
+            &["-p", "Thanks", "--conversation", &file],
+        );
+        assert_eq!(ran.stdout, "You are welcome.\n", "{}", ran.stderr);
+        assert_eq!(server.requests().len(), 3);
+    }
+}
+
 /// What was asked is kept although nobody answered, so that nothing has to be typed again.
 #[test]
 fn question_without_an_answer_is_kept() {

@@ -255,7 +255,19 @@ fn anthropic(key: Option<&str>, request: &Request) -> Checked {
         let is_object = tool["input_schema"]["type"] == "object";
         check(is_object, "tools: input_schema: type must be 'object'")?;
     }
-    anthropic_messages(list(body, "messages")?)
+    let messages = list(body, "messages")?;
+    let blocks = messages.iter().filter_map(|one| one["content"].as_array());
+    let has_calls = blocks.flatten().any(|block| block["type"] == "tool_use");
+    check(
+        !(has_calls && tools.is_empty()),
+        "Requests which include `tool_use` or `tool_result` blocks must define tools.",
+    )?;
+    let has_choice = body.get("tool_choice").is_some();
+    check(
+        !(has_choice && tools.is_empty()),
+        "tool_choice may only be specified while providing tools.",
+    )?;
+    anthropic_messages(messages)
 }
 
 fn anthropic_messages(messages: &[Value]) -> Checked {
