@@ -208,6 +208,11 @@ async fn interrupted() {
     }
 }
 
+/// Gives tools that were told to stop the time that they have for it, before the process ends.
+async fn let_tools_stop() {
+    tokio::time::sleep(crate::limits::LAST_CALLS).await;
+}
+
 /// Waits until the process is told to end.
 async fn terminated() {
     tokio::select! {

@@ -36,6 +36,10 @@ pub const REPEATED_FAILURES: usize = 5;
 /// How long a run waits at its end for readers of events that lag behind.
 pub const SINK_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// How long a command that was interrupted waits for the tools that it told to stop: an `async fn` has
+/// a tenth of a second for it, and a machine may be busy.
+pub const LAST_CALLS: Duration = Duration::from_millis(250);
+
 /// Threads of the tool pool that may be at work at once; a call beyond them waits for a free one.
 pub const POOL_THREADS: usize = 64;
 

@@ -7,7 +7,7 @@ use tokio_util::task::AbortOnDropHandle;
 use tool_sdk::ErrorKind;
 
 use super::context::Context;
-use super::{CommandError, Exit, interrupted, output};
+use super::{CommandError, Exit, interrupted, let_tools_stop, output};
 use crate::abort::AbortSignal;
 use crate::call::{Arguments, Caller, ToolCall};
 use crate::tool::{CallError, ToolCallResult};
@@ -56,6 +56,9 @@ pub(super) async fn make(
     let call = ToolCall::new(name, Arguments::Text(arguments));
     let finalized = caller.call(call, &abort).await;
     show(context, &finalized.result);
+    if abort.is_aborted() {
+        let_tools_stop().await;
+    }
     exit_of(&finalized.result)
 }
 

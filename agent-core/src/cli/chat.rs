@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 
 use super::context::Context;
 use super::progress::Quiet;
-use super::{CommandError, Exit, output};
+use super::{CommandError, Exit, let_tools_stop, output};
 use crate::agent::{Agent, Run};
 use crate::config::{AgentMode, FILE_NAME, ToolExecution};
 use crate::event::EndReason;
@@ -273,6 +273,9 @@ impl Chat<'_> {
         };
         self.keep()?;
         let exit = self.told(run.map_err(CommandError::failed)?);
+        if is_ending {
+            let_tools_stop().await;
+        }
         Ok(if is_ending {
             Then::End(exit)
         } else {

@@ -185,7 +185,7 @@ fn hint_without_a_model_works_when_it_is_pasted() {
 
     // With the key, and the model's name and server exchanged for those of the test, it talks.
     let server = Server::start(Dialect::OpenAi, weather_script());
-    let named = pasted.lines().next().unwrap().replace("NAME", "mine");
+    let named = pasted.lines().next().unwrap().replace("gpt-5-mini", "mine");
     let rest: Vec<&str> = pasted.lines().skip(1).collect();
     let rest = rest.join("\n");
     let (name, url) = (MODEL, &server.url);

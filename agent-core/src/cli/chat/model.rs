@@ -66,7 +66,7 @@ fn none(config: &Config, named: Option<&str>) -> CommandError {
     if known.is_empty() {
         let hint = format!(
             "write in {FILE_NAME}:\n\
-             [models.NAME]\n\
+             [models.gpt-5-mini]\n\
              provider = \"openai\"   # or \"anthropic\", \"dashscope\"; base_url = \"http://127.0.0.1:11434/v1\" for Ollama and others\n\
              api_key = \"${{OPENAI_API_KEY}}\""
         );
