@@ -283,5 +283,8 @@ async fn in_project(
     let context = Context::open(global)?;
     let exit = command(&context).await;
     context.close();
-    exit
+    match exit {
+        Ok(Exit::Done) if context.output.has_failed() => Ok(Exit::Failed),
+        exit => exit,
+    }
 }

@@ -31,7 +31,14 @@ pub fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words
         .join(" ")
-        .replace(char::is_control, &char::REPLACEMENT_CHARACTER.to_string())
+        .replace(steers, &char::REPLACEMENT_CHARACTER.to_string())
+}
+
+/// Whether a letter does something to a terminal, or to the order in which others are read, instead of
+/// being shown.
+pub fn steers(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 struct Spaced;
@@ -74,8 +81,8 @@ mod tests {
     #[test]
     fn foreign_text_becomes_one_line_that_a_terminal_only_shows() {
         assert_eq!(
-            one_line(" a\tb\r\nc \u{1b}[31m\0"),
-            "a b c \u{fffd}[31m\u{fffd}"
+            one_line(" a\tb\r\nc \u{1b}[31m\0 y\u{202e}gnp"),
+            "a b c \u{fffd}[31m\u{fffd} y\u{fffd}gnp"
         );
     }
 

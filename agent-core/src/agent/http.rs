@@ -91,7 +91,12 @@ impl HttpModel {
             };
             tried += 1;
             let Some(pause) = self.pause_before_next(tried, &failure) else {
-                return Err(failure.told(tried));
+                let asked = failure.error.retry_after;
+                let mut error = failure.told(tried);
+                if let Some(asked) = asked.filter(|asked| *asked > limits::MODEL_RETRY_AFTER) {
+                    error.message = format!("{}; the server asks to wait {asked:?}", error.message);
+                }
+                return Err(error);
             };
             tracing::warn!("{}; trying again in {pause:?}", failure.error);
             tokio::time::sleep(pause).await;

@@ -6,6 +6,7 @@
 
 mod ask;
 mod describe;
+mod kept;
 mod model;
 mod show;
 mod signals;
@@ -15,7 +16,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use fs_err as fs;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -32,13 +32,14 @@ use crate::message::Message;
 use crate::registry::Scope;
 
 use ask::Questions;
+use kept::Kept;
 use signals::{Signals, Wish};
 
 /// Flags of the command.
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// Ask this once, print the answer, and end.
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
     /// A model of the configuration, or with `--provider` or `--base-url` its name at the server.
     #[arg(long, value_name = "NAME")]
@@ -102,7 +103,15 @@ pub(super) async fn run(context: &Context, options: &Options) -> Result<Exit, Co
     let model = model::choose(&context.config, options)?;
     let (asking, questions) = ask::questions();
     let is_dialogue = options.prompt.is_none() && std::io::stdin().is_terminal();
-    let agent = describe::agent(context, options, model, is_dialogue.then_some(asking))?;
+    let kept = options
+        .conversation
+        .as_deref()
+        .map(Kept::open)
+        .transpose()?;
+    let (kept, conversation) = kept.unzip();
+    let conversation = conversation.unwrap_or_default();
+    let asking = is_dialogue.then_some(asking);
+    let agent = describe::agent(context, options, model, asking, conversation)?;
     context.show_calls_elsewhere();
     let signals = Signals::listen().map_err(CommandError::failed)?;
     context.refresh(Scope::All).await?;
@@ -111,6 +120,7 @@ pub(super) async fn run(context: &Context, options: &Options) -> Result<Exit, Co
         context,
         options,
         agent,
+        kept,
         questions,
         signals,
         is_dialogue,
@@ -134,6 +144,7 @@ struct Chat<'a> {
     context: &'a Context,
     options: &'a Options,
     agent: Agent,
+    kept: Option<Kept>,
     questions: Questions,
     signals: Signals,
     /// Whether a person sits at a terminal.
@@ -271,7 +282,9 @@ impl Chat<'_> {
                 }
             }
         };
-        self.keep()?;
+        if let Some(kept) = &mut self.kept {
+            kept.keep(&self.agent.conversation())?;
+        }
         let exit = self.told(run.map_err(CommandError::failed)?);
         if is_ending {
             let_tools_stop().await;
@@ -308,20 +321,6 @@ impl Chat<'_> {
         }
     }
 
-    /// Keeps the conversation where it was to be kept.
-    fn keep(&self) -> Result<(), CommandError> {
-        let Some(file) = &self.options.conversation else {
-            return Ok(());
-        };
-        let text = serde_json::to_string_pretty(&self.agent.conversation());
-        let text = text.map_err(CommandError::failed)?;
-        // Whoever reads the file finds all of it or what was there before.
-        let unfinished = file.with_extension("unfinished");
-        fs::write(&unfinished, text)
-            .and_then(|()| fs::rename(&unfinished, file))
-            .map_err(CommandError::failed)
-    }
-
     fn told(&self, run: Run) -> Exit {
         let exit = match run.reason {
             EndReason::Final | EndReason::Terminated => Exit::Done,
@@ -329,8 +328,8 @@ impl Chat<'_> {
         };
         match run.reason {
             EndReason::MaxIterations => output::say(&format!(
-                "ended after {} questions to the model; `max_iterations` in `[agent]` of {FILE_NAME} \
-                 allows more",
+                "ended at the limit of questions to the model (asked {} times, the closing one \
+                 included); `max_iterations` in `[agent]` of {FILE_NAME} sets it",
                 run.iterations
             )),
             EndReason::Aborted => output::say("aborted"),

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use tool_sdk::Content;
 
 use crate::format::content;
+use crate::json_text::steers;
 
 /// The stdout that the process was started with. Clones write to the same.
 #[derive(Clone)]
@@ -17,6 +19,8 @@ pub(super) struct Output {
     pub(super) json: bool,
     /// Whether a person looks at it on a terminal.
     colour: bool,
+    /// Whether something could not be written.
+    has_failed: Arc<AtomicBool>,
 }
 
 /// A colour of a word.
@@ -32,12 +36,18 @@ impl Output {
             writer: Arc::new(Mutex::new(writer)),
             json,
             colour: false,
+            has_failed: Arc::default(),
         }
     }
 
     /// The same with or without colours.
     pub(super) fn with_colour(self, colour: bool) -> Self {
         Self { colour, ..self }
+    }
+
+    /// Whether something could not be written, for another reason than that nobody reads on.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
     }
 
     /// A word in this colour, where there are colours.
@@ -65,8 +75,10 @@ impl Output {
 
     /// Foreign text: on a terminal without what would steer it.
     fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let steers = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
+        let steers = |letter: char| steers(letter) && letter != '\n' && letter != '\t';
         if self.colour && text.contains(steers) {
+            // Lines of other systems end with both.
+            let text = text.replace('\r', "");
             Cow::Owned(text.replace(steers, &char::REPLACEMENT_CHARACTER.to_string()))
         } else {
             Cow::Borrowed(text)
@@ -90,9 +102,10 @@ impl Output {
         let written = writer
             .write_all(text.as_bytes())
             .and_then(|()| writer.flush());
-        // A reader that went away wants no more; there is nobody to tell.
+        // A reader that went away wants no more; there is nobody to tell. The rest is told once.
         if let Err(error) = written
             && error.kind() != io::ErrorKind::BrokenPipe
+            && !self.has_failed.swap(true, Ordering::Relaxed)
         {
             complain("the answer could not be written", &error.to_string());
         }

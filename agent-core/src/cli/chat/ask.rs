@@ -4,11 +4,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::super::output;
 use crate::call::{Approval, Approver, Question};
-use crate::json_text::{one_line, shortened, spaced};
+use crate::json_text::{one_line, spaced};
 use crate::tool::BoxFuture;
 
-/// Longest arguments that are shown with a question, in characters.
-const SHOWN: usize = 2000;
+/// Longest arguments that are shown whole with a question, in characters.
+const SHOWN: usize = 8000;
 
 type Asked = (Question, oneshot::Sender<Approval>);
 
@@ -45,8 +45,12 @@ impl Questions {
     /// Shows the next question, when there is one.
     pub(super) async fn next(&mut self) -> Option<()> {
         let (question, answer) = self.waiting.recv().await?;
-        let arguments = shortened(&one_line(&spaced(&question.call.arguments)), SHOWN);
+        let arguments = both_ends(&one_line(&spaced(&question.call.arguments)));
         let tool = &question.call.tool.name;
+        // A key that was pressed before the question is no answer to it, and half a line no place for
+        // it. Where there is no terminal nothing was typed.
+        _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
+        output::say("");
         output::say(&format!("May `{tool}` run with {arguments}?"));
         output::say("  y: once, a: always this version of the tool, n or a reason: no");
         output::prompt();
@@ -81,6 +85,22 @@ impl Questions {
     }
 }
 
+/// A long text with its middle left out and counted: what matters may stand at its end.
+fn both_ends(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let Some(hidden) = letters
+        .len()
+        .checked_sub(SHOWN)
+        .filter(|hidden| *hidden > 0)
+    else {
+        return text.to_owned();
+    };
+    let (head, rest) = letters.split_at(SHOWN / 2);
+    let (_, tail) = rest.split_at(hidden);
+    let (head, tail) = (String::from_iter(head), String::from_iter(tail));
+    format!("{head} …[{hidden} characters are not shown here]… {tail}")
+}
+
 fn approval(line: &str) -> Approval {
     match line.to_ascii_lowercase().as_str() {
         "y" | "yes" => Approval::Once,
@@ -93,6 +113,14 @@ fn approval(line: &str) -> Approval {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_long_arguments_is_shown_and_what_is_hidden_is_counted() {
+        assert_eq!(both_ends(&"ä".repeat(SHOWN)), "ä".repeat(SHOWN));
+        let shown = both_ends(&format!("{}EVIL", "ä".repeat(SHOWN)));
+        assert!(shown.ends_with("ääEVIL"));
+        assert!(shown.contains("[4 characters are not shown here]"));
+    }
 
     #[test]
     fn answers_in_words_of_a_person() {

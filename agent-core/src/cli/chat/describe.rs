@@ -2,8 +2,6 @@
 //!
 //! Does not own which model it asks, which is `model`'s.
 
-use std::path::Path;
-
 use fs_err as fs;
 
 use super::super::CommandError;
@@ -20,6 +18,7 @@ pub(super) fn agent(
     options: &Options,
     model: HttpModel,
     asking: Option<Asking>,
+    conversation: Conversation,
 ) -> Result<Agent, CommandError> {
     let config = &context.config.agent;
     let expand = |template: &Option<Template>| {
@@ -60,9 +59,7 @@ pub(super) fn agent(
     if let Some(asking) = asking {
         builder = builder.approver(asking);
     }
-    if let Some(file) = &options.conversation {
-        builder = builder.conversation(read(file)?);
-    }
+    builder = builder.conversation(conversation);
     builder.build().map_err(CommandError::failed)
 }
 
@@ -71,19 +68,5 @@ fn given(text: &str) -> Result<String, CommandError> {
     match text.strip_prefix('@') {
         Some(path) => fs::read_to_string(path).map_err(CommandError::usage),
         None => Ok(text.to_owned()),
-    }
-}
-
-/// The conversation that a file holds; none where there is no file yet.
-fn read(file: &Path) -> Result<Conversation, CommandError> {
-    match fs::read_to_string(file) {
-        Ok(text) => serde_json::from_str(&text).map_err(|error| {
-            CommandError::usage(format!(
-                "`{}` holds no conversation: {error}",
-                file.display()
-            ))
-        }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Conversation::default()),
-        Err(error) => Err(CommandError::usage(error)),
     }
 }
