@@ -36,8 +36,11 @@ impl BuildProgress for Heard {
             .push(format!("compiling {crate_name}"));
     }
 
+    /// That another test's cargo holds up this one is heard from time to time.
     fn line(&self, line: &str) {
-        self.0.lock().unwrap().push(line.to_owned());
+        if !line.contains("Blocking waiting for file lock") {
+            self.0.lock().unwrap().push(line.to_owned());
+        }
     }
 }
 

@@ -101,8 +101,9 @@ impl BuildProgress for Reporter<'_> {
     }
 
     fn line(&self, line: &str) {
-        // Another cargo has the target folder; it may be one that was left behind.
-        if line.trim_start().starts_with("Blocking waiting") {
+        // Another cargo has the target folder; it may be one that was left behind. Other locks are held
+        // for moments.
+        if line.trim_start().starts_with("Blocking waiting") && line.contains("directory") {
             let waiting = line.trim();
             tracing::warn!(
                 "`{}`: cargo says: {waiting}; another cargo uses the same folder",
