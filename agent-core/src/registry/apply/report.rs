@@ -104,9 +104,8 @@ impl BuildProgress for Reporter<'_> {
         // Another cargo has the target folder; it may be one that was left behind. Other locks are held
         // for moments.
         if line.trim_start().starts_with("Blocking waiting") && line.contains("directory") {
-            let waiting = line.trim();
             tracing::warn!(
-                "`{}`: cargo says: {waiting}; another cargo uses the same folder",
+                "`{}`: another cargo holds the build folder; the build goes on when it ends",
                 self.name
             );
         }
