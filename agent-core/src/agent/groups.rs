@@ -144,8 +144,8 @@ impl ToolGroups {
         let mut own = known
             .groups
             .iter()
-            .filter(|group| group.tools.contains(tool));
-        let mut own = own.by_ref().peekable();
+            .filter(|group| group.tools.contains(tool))
+            .peekable();
         own.peek().is_none() || own.any(|group| group.is_active)
     }
 

@@ -12,6 +12,7 @@ use tool_sdk::Content;
 use crate::ids::ContentHash;
 use crate::limits;
 use crate::tool::ToolCallResult;
+use crate::tool::outcome::joined;
 
 /// How much a model sees, and where the rest is kept.
 #[derive(Clone, Debug)]
@@ -67,7 +68,7 @@ impl Overflow {
     async fn keep_and_shorten(&self, mut content: Vec<Content>) -> (Vec<Content>, Kept) {
         let (limit, folder) = (self.limit, self.folder.clone());
         let work = tokio::task::spawn_blocking(move || {
-            let kept = folder.map(|folder| keep(&folder, &whole(&content)));
+            let kept = folder.map(|folder| keep(&folder, &joined(&content)));
             shorten(&mut content, limit);
             (content, kept.transpose())
         });
@@ -78,12 +79,6 @@ impl Overflow {
 
 /// Where the whole text is, if it is kept.
 type Kept = std::io::Result<Option<PathBuf>>;
-
-/// All text, as [`ToolCallResult::text`] gives it.
-fn whole(content: &[Content]) -> String {
-    let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
-    texts.join("\n")
-}
 
 fn cut_at(text: &mut String, limit: usize) {
     text.truncate(text.floor_char_boundary(limit));

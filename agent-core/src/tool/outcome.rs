@@ -75,14 +75,7 @@ impl ToolCallResult {
             structured_content,
             ..
         } = result;
-        let text = || {
-            content
-                .iter()
-                .filter_map(Content::as_text)
-                .collect::<Vec<_>>()
-                .join("\n")
-        };
-        let error = is_error.then(|| CallError::new(ErrorKind::ToolError, text()));
+        let error = is_error.then(|| CallError::new(ErrorKind::ToolError, joined(&content)));
         Self {
             tool_call_id: id.into(),
             tool_name: name.into(),
@@ -113,10 +106,12 @@ impl ToolCallResult {
 
     /// The text blocks, joined by newlines.
     pub fn text(&self) -> String {
-        self.content
-            .iter()
-            .filter_map(Content::as_text)
-            .collect::<Vec<_>>()
-            .join("\n")
+        joined(&self.content)
     }
+}
+
+/// The text blocks, joined by newlines.
+pub(crate) fn joined(content: &[Content]) -> String {
+    let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
+    texts.join("\n")
 }
