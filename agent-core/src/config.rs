@@ -41,7 +41,6 @@ pub const STATE_VARIABLE: &str = "TOOLSMITH_STATE";
 ///
 /// Whoever begins to serve a section removes its line here, and nothing else.
 const NOT_SERVED: &[&[&str]] = &[
-    &["plugins", "*", "isolation"],
     &["plugins", "*", "grants"],
     &["plugins", "*", "limits"],
     &["mcpServers", "*"],

@@ -68,6 +68,24 @@ pub const HELPER_START: Duration = Duration::from_secs(10);
 /// Longest message between host and helper process, in bytes.
 pub const FRAME_BYTES: usize = 64 * 1024 * 1024;
 
+/// Longest body of such a message, in bytes: the rest is room for its head.
+pub const FRAME_BODY: usize = FRAME_BYTES - 1024 * 1024;
+
+/// How long a message may wait for the other process to read it: one that reads nothing that long
+/// does not work any more.
+pub const FRAME_WRITE: Duration = Duration::from_secs(10);
+
+/// How long a call in a plugin's process may go on after nobody waits for it any more; then the
+/// process counts as hung and another one takes its place.
+pub const WORKER_GRACE: Duration = Duration::from_secs(2);
+
+/// How often in a row a plugin's process may end by itself before it is not started again.
+pub const WORKER_CRASHES: u32 = 5;
+
+/// The pause before a plugin's process that ended twice in a row is started again; it doubles from
+/// time to time.
+pub const WORKER_PAUSE: Duration = Duration::from_millis(100);
+
 /// Replaced libraries of one plugin that may stay mapped before a notice says so; nothing is ever
 /// unmapped.
 pub const RETIRED_IMAGES: usize = 200;

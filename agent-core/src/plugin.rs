@@ -161,6 +161,9 @@ pub enum PluginError {
     /// It ended or held up the process that tried it out.
     #[error("{0}; it is not tried again until its content changes or `reload` asks for it")]
     Quarantined(String),
+    /// It has no process to run in.
+    #[error("it could not be started in a process of its own: {0}")]
+    NotStarted(String),
     /// It could not be tried out.
     #[error("{0}")]
     NotTried(String),
@@ -220,6 +223,7 @@ impl PluginError {
             Self::Unfit(_) | Self::Several(_) => "unfit",
             Self::Quarantined(_) => "crashed",
             Self::NotTried(_) => "notTried",
+            Self::NotStarted(_) => "notStarted",
             Self::Hangs { .. } => "timedOut",
             Self::BadTool { .. } => "badTool",
         }

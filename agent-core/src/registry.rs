@@ -19,6 +19,7 @@ mod folder;
 mod notices;
 pub mod pinned;
 mod plan;
+pub mod policies;
 pub mod presets;
 pub mod scan;
 mod secrets;
@@ -44,13 +45,14 @@ use crate::ids::PluginName;
 use crate::plugin::linked::linked;
 use crate::plugin::{PluginError, Store, ToolPool};
 use crate::tool::HostTool;
-use crate::worker::Prober;
+use crate::worker::{Helpers, Prober};
 
 use notices::{Notices, Topic};
 
 pub use configuration::Configuration;
 pub use folder::target_folder;
 pub use pinned::Pinned;
+pub use policies::{Policies, Policy};
 pub use presets::{PresetError, PresetProblem, Presets};
 pub use scan::{Found, Index};
 pub use settings::Settings;
@@ -136,6 +138,7 @@ struct Inner {
     store: Arc<Store>,
     pool: ToolPool,
     prober: Prober,
+    helpers: Helpers,
     loader: apply::Loader,
     turns: turns::Turns,
     /// What was decided last; a reload brings it in.
@@ -181,14 +184,15 @@ impl Registry {
         builder: Option<Arc<Builder>>,
         events: Emitter,
     ) -> Self {
-        let prober = Prober::new(options.helper.as_deref());
+        let helpers = Helpers::new(options.helper.as_deref());
         let reload = apply::Reload::new(options.config.clone());
         Self(Arc::new(Inner {
             options,
             builder,
             store: Arc::new(store),
             pool: ToolPool::default(),
-            prober,
+            prober: Prober::new(helpers.clone()),
+            helpers,
             loader: apply::Loader::default(),
             turns: turns::Turns::default(),
             configuration: ArcSwap::default(),
@@ -316,7 +320,8 @@ impl Registry {
             reload = self.0.reload.lock() => reload,
             true = self.0.is_current(scope) => return Ok(()),
         };
-        reload.run(&self.0, scope, progress).await
+        // It is long; whoever awaits this need not hold it.
+        Box::pin(reload.run(&self.0, scope, progress)).await
     }
 
     /// The plugin that would have the tool of this name if it served, with the reason why it does

@@ -14,12 +14,20 @@
 //! maps them.
 
 pub mod client;
+mod connection;
 mod frames;
 pub mod helper;
+pub mod helpers;
 pub mod probe;
 pub mod program;
 mod protocol;
+mod serve;
+pub mod supervisor;
+pub mod tools;
+mod words;
 
 pub use client::{Helper, HelperError};
+pub use helpers::Helpers;
 pub use probe::{Candidate, Prober};
 pub use program::HelperProgram;
+pub use tools::start_plugin;

@@ -20,7 +20,7 @@ use crate::plugin::store::StoredLibrary;
 use crate::plugin::verdict::{Introduced, Verdict};
 use crate::plugin::{LibrarySource, PluginError, Reason, Store};
 use crate::registry::Found;
-use crate::worker::{Candidate, Prober};
+use crate::worker::{Candidate, Helpers, Prober};
 
 pub(super) use place::Options;
 pub(super) use reasons::of_manifest;
@@ -65,7 +65,7 @@ impl Inspector {
     pub(super) fn open(options: Options) -> Result<Self, PluginError> {
         Ok(Self {
             store: Arc::new(Store::open(&options.state)?),
-            prober: Prober::new(None),
+            prober: Prober::new(Helpers::new(None)),
             bar: Bar::new(options.shows_progress()),
             options,
         })

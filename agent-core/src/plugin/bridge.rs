@@ -22,7 +22,7 @@ use tool_sdk::{ErrorKind, ToolError, ToolResult};
 
 use super::lease::Generation;
 use super::pool::{OwnerId, PoolError, ToolPool};
-use super::state::PluginState;
+use super::state::{Opener, PluginState};
 use super::store::{StoredLibrary, Unshared};
 use super::verdict::Introduced;
 use super::{PluginError, introduction, load};
@@ -32,16 +32,23 @@ use crate::limits;
 use crate::tool::{BoxFuture, Execution, HostTool, ProgressSink, ToolSpec};
 
 /// A plugin whose tools can be called.
-#[derive(Debug)]
 pub struct LoadedPlugin {
     /// Counts its calls.
     pub generation: Arc<Generation>,
     /// Its tools, by name in byte order.
-    pub tools: Vec<Arc<PluginTool>>,
+    pub tools: Vec<Arc<dyn HostTool>>,
     /// What its tools share. To be opened before the first call.
     pub state: PluginState,
-    /// Size of its image in bytes.
-    pub image_size: u64,
+    /// Size of its image in this process, in bytes; `None` where it is mapped elsewhere.
+    pub image_size: Option<u64>,
+}
+
+impl std::fmt::Debug for LoadedPlugin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoadedPlugin")
+            .field("generation", &self.generation)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Loads a stored library that was tried out, and takes its tools over. Blocks: it runs the
@@ -56,29 +63,29 @@ pub fn load_plugin(
     let file = Unshared::of(library)?;
     let _mark = library.mark()?;
     let module = load::load(file.path())?;
-    introduction::connect(module, plugin)?;
+    introduction::connect(module, plugin.as_str(), host_table())?;
     let generation = Generation::new(plugin.clone(), number, library.hash, move || {
         retire_elsewhere(module);
     });
     let home = Home::new(module, plugin.clone(), pool.clone());
-    let state = PluginState::new(introduced.package.clone(), &introduced.states, &home)?;
+    let state = PluginState::new(introduced, home.opener())?;
     let tools = introduced.tools.iter();
-    let tools = tools.map(|(index, tool)| home.tool(*index, tool));
+    let tools = tools.map(|(index, tool)| home.tool(*index, tool) as Arc<dyn HostTool>);
     Ok(LoadedPlugin {
         generation,
         tools: tools.collect(),
         state,
-        image_size: library.size,
+        image_size: Some(library.size),
     })
 }
 
 /// What the tools of one plugin have in common.
 #[derive(Clone)]
 pub(super) struct Home {
-    pub(super) module: PluginModuleRef,
+    module: PluginModuleRef,
     plugin: PluginName,
-    pub(super) owner: OwnerId,
-    pub(super) pool: ToolPool,
+    owner: OwnerId,
+    pool: ToolPool,
 }
 
 impl Home {
@@ -100,6 +107,20 @@ impl Home {
             home: self.clone(),
         })
     }
+
+    /// What opens the state of the plugin's packages.
+    pub(super) fn opener(&self) -> Opener {
+        let home = self.clone();
+        Box::new(move |package, settings| {
+            let open =
+                move || home.module.open()(package.as_str().into(), settings.as_str().into());
+            let (pool, owner) = (home.pool.clone(), home.owner);
+            Box::pin(async move {
+                let opened = pool.run(owner, open).await;
+                opened.map_err(|error| error.to_string())
+            })
+        })
+    }
 }
 
 fn next_owner() -> OwnerId {
@@ -118,7 +139,7 @@ fn retire_elsewhere(module: PluginModuleRef) {
     }
 }
 
-fn spec(tool: &ToolDescription) -> ToolSpec {
+pub(crate) fn spec(tool: &ToolDescription) -> ToolSpec {
     ToolSpec {
         name: tool.name.clone(),
         label: tool.label.clone(),
@@ -144,17 +165,19 @@ pub(super) fn host_table() -> HostTableRef {
     *TABLE.get_or_init(|| HostTable { log }.leak_into_prefix())
 }
 
+/// Writes a line of a plugin's log.
+pub(crate) fn write_log(plugin: &str, level: LogLevel, origin: &str, message: &str) {
+    match level {
+        LogLevel::ERROR => tracing::error!(target: "plugin", plugin, origin, "{message}"),
+        LogLevel::WARN => tracing::warn!(target: "plugin", plugin, origin, "{message}"),
+        LogLevel::INFO => tracing::info!(target: "plugin", plugin, origin, "{message}"),
+        LogLevel::DEBUG => tracing::debug!(target: "plugin", plugin, origin, "{message}"),
+        _ => tracing::trace!(target: "plugin", plugin, origin, "{message}"),
+    }
+}
+
 extern "C" fn log(plugin: RStr<'_>, level: LogLevel, target: RStr<'_>, message: RStr<'_>) {
-    let write = || {
-        let (plugin, origin, message) = (plugin.as_str(), target.as_str(), message.as_str());
-        match level {
-            LogLevel::ERROR => tracing::error!(target: "plugin", plugin, origin, "{message}"),
-            LogLevel::WARN => tracing::warn!(target: "plugin", plugin, origin, "{message}"),
-            LogLevel::INFO => tracing::info!(target: "plugin", plugin, origin, "{message}"),
-            LogLevel::DEBUG => tracing::debug!(target: "plugin", plugin, origin, "{message}"),
-            _ => tracing::trace!(target: "plugin", plugin, origin, "{message}"),
-        }
-    };
+    let write = || write_log(&plugin, level, &target, &message);
     // A panic of a log writer must not unwind into the plugin.
     drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(
         write,
@@ -276,10 +299,7 @@ impl HostTool for PluginTool {
             let reply = self
                 .hook(self.home.module.prepare(), arguments.to_string())
                 .await?;
-            if reply.status != Status::VALUE {
-                return Err(outcome(reply).err().unwrap_or_else(out_of_turn));
-            }
-            Ok(serde_json::from_str(&reply.body)?)
+            prepared(reply)
         })
     }
 
@@ -291,11 +311,7 @@ impl HostTool for PluginTool {
             let reply = self
                 .hook(self.home.module.validate(), arguments.to_string())
                 .await?;
-            match reply.status {
-                Status::VALUE => Ok(None),
-                Status::TEXT => Ok(Some(reply.body.into_string())),
-                _ => Err(outcome(reply).err().unwrap_or_else(out_of_turn)),
-            }
+            validated(reply)
         })
     }
 
@@ -315,8 +331,25 @@ fn out_of_turn() -> ToolError {
     ToolError::of(ErrorKind::Crashed, "The plugin answered out of turn")
 }
 
+/// What the reply of a `prepare` hook means: the arguments as it changed them.
+pub(crate) fn prepared(reply: Reply) -> Result<Value, ToolError> {
+    if reply.status != Status::VALUE {
+        return Err(outcome(reply).err().unwrap_or_else(out_of_turn));
+    }
+    Ok(serde_json::from_str(&reply.body)?)
+}
+
+/// What the reply of a `validate` hook means: the reason against the arguments, if there is one.
+pub(crate) fn validated(reply: Reply) -> Result<Option<String>, ToolError> {
+    match reply.status {
+        Status::VALUE => Ok(None),
+        Status::TEXT => Ok(Some(reply.body.into_string())),
+        _ => Err(outcome(reply).err().unwrap_or_else(out_of_turn)),
+    }
+}
+
 /// What a reply means for a call.
-pub(super) fn outcome(reply: Reply) -> Result<ToolResult, ToolError> {
+pub(crate) fn outcome(reply: Reply) -> Result<ToolResult, ToolError> {
     let body = reply.body;
     match reply.status {
         Status::TEXT => Ok(ToolResult::text(body.into_string())),

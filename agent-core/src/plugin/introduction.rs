@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use tool_sdk::abi::{HostServices, PluginModuleRef, Reply, Status, ToolIndex};
+use tool_sdk::abi::{HostServices, HostTableRef, PluginModuleRef, Reply, Status, ToolIndex};
 use tool_sdk::tool::{PluginDescription, StateDescription, StaticTool, ToolDescription};
 
 use super::bridge::{host_table, outcome};
@@ -35,9 +35,13 @@ pub(crate) fn try_out(
     Ok(introduced)
 }
 
-/// Connects a library that is mapped and was tried out before.
-pub(super) fn connect(module: PluginModuleRef, plugin: &PluginName) -> Result<(), PluginError> {
-    Introduction { module }.connect(plugin)
+/// Connects a library that is mapped and was tried out before, with these functions of its host.
+pub(crate) fn connect(
+    module: PluginModuleRef,
+    plugin: &str,
+    host: HostTableRef,
+) -> Result<(), PluginError> {
+    value("connect", module.connect()(HostServices::new(plugin, host))).map(drop)
 }
 
 /// Connects a library that was just loaded, and hears what it holds.
@@ -48,7 +52,7 @@ fn introduce(
     markers: &[String],
 ) -> Result<Introduced, PluginError> {
     let introduction = Introduction { module };
-    introduction.connect(plugin)?;
+    connect(module, plugin.as_str(), host_table())?;
     let PluginDescription { tools, states, .. } = introduction.describe()?;
     check_markers(markers, &tools)?;
     let package = own_package(&tools, package)?;
@@ -98,11 +102,6 @@ struct Introduction {
 }
 
 impl Introduction {
-    fn connect(&self, plugin: &PluginName) -> Result<(), PluginError> {
-        let services = HostServices::new(plugin.as_str(), host_table());
-        value("connect", self.module.connect()(services)).map(drop)
-    }
-
     fn check_panics(&self) -> Result<(), PluginError> {
         let reply = self.module.panic_on_purpose()();
         if reply.status == Status::PANIC {

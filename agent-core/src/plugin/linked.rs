@@ -37,7 +37,7 @@ pub fn linked(tools: &[StaticTool], pool: &ToolPool) -> Result<Vec<LinkedPackage
         Ok(LinkedPackage {
             package,
             tools,
-            state: PluginState::new(introduced.package, &introduced.states, &home)?,
+            state: PluginState::new(&introduced, home.opener())?,
         })
     });
     packages.collect()

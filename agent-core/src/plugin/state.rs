@@ -7,33 +7,38 @@
 use std::fmt;
 
 use serde_json::{Map, Value, json};
+use tool_sdk::abi::Reply;
 use tool_sdk::tool::StateDescription;
 
 use super::PluginError;
-use super::bridge::Home;
 use super::introduction::value;
 use super::verdict::Introduced;
 use crate::limits;
-use crate::tool::{ArgumentSchema, Checked};
+use crate::tool::{ArgumentSchema, BoxFuture, Checked};
+
+/// Opens the state of a package, the first text, from settings as JSON, the second. An error says
+/// why there is no reply.
+pub type Opener =
+    Box<dyn Fn(String, String) -> BoxFuture<'static, Result<Reply, String>> + Send + Sync>;
 
 /// What the tools of a loaded plugin share.
 pub struct PluginState {
     package: String,
     /// `None` where nothing is opened.
     settings: Option<ArgumentSchema>,
-    home: Home,
+    opener: Opener,
 }
 
 impl PluginState {
-    pub(super) fn new(
-        package: String,
-        states: &[StateDescription],
-        home: &Home,
-    ) -> Result<Self, PluginError> {
+    /// State that nobody has opened yet.
+    pub(crate) fn new(introduced: &Introduced, opener: Opener) -> Result<Self, PluginError> {
+        let Introduced {
+            package, states, ..
+        } = introduced;
         Ok(Self {
-            settings: settings_schema(&package, states)?,
-            package,
-            home: home.clone(),
+            settings: settings_schema(package, states)?,
+            package: package.clone(),
+            opener,
         })
     }
 
@@ -43,17 +48,9 @@ impl PluginState {
         let Some(checked) = checked(&self.package, self.settings.as_ref(), settings)? else {
             return Ok(());
         };
-        let Home {
-            module,
-            owner,
-            pool,
-            ..
-        } = self.home.clone();
-        let package = self.package.clone();
-        let settings = checked.arguments.to_string();
-        let open = move || module.open()(package.as_str().into(), settings.as_str().into());
+        let opening = (self.opener)(self.package.clone(), checked.arguments.to_string());
         let limit = limits::OPEN_TIMEOUT;
-        let opened = tokio::time::timeout(limit, pool.run(owner, open)).await;
+        let opened = tokio::time::timeout(limit, opening).await;
         let not_opened = |reason: String| PluginError::NotOpened { reason };
         match opened {
             Ok(Ok(reply)) => match value("open", reply) {
@@ -61,7 +58,7 @@ impl PluginState {
                 Err(PluginError::Failed { reason, .. }) => Err(not_opened(reason)),
                 Err(other) => Err(other),
             },
-            Ok(Err(error)) => Err(not_opened(error.to_string())),
+            Ok(Err(reason)) => Err(not_opened(reason)),
             Err(_) => Err(not_opened(format!("it was not open within {limit:?}"))),
         }
     }

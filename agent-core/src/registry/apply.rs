@@ -95,7 +95,7 @@ impl Reload {
             }
         }
         self.notice(registry);
-        registry.statuses.store(Arc::new(self.statuses()));
+        registry.statuses.store(Arc::new(self.statuses(registry)));
         if let Err(error) = registry.store.save() {
             tracing::warn!(%error, "the next start has to look at every library again");
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Presets, Settings, Table};
+use super::{Policies, Presets, Settings, Table};
 use crate::config::{Config, ConfigError, Environment, FILE_NAME, Permission};
 use crate::fingerprint::{Fingerprint, now};
 use crate::ids::{ContentHash, PluginName, is_same_plugin};
@@ -31,6 +31,8 @@ pub struct Configuration {
     pub timeouts: BTreeMap<String, Duration>,
     /// Whether calls of tools run, are asked for, or are refused, instead of what the tool says.
     pub permissions: BTreeMap<String, Permission>,
+    /// Where plugins run and what they may do there.
+    pub policies: Policies,
     /// How many retired libraries of one plugin may stay mapped before a notice says so.
     pub max_images: Option<usize>,
 }
@@ -49,6 +51,7 @@ impl Configuration {
             settings: Settings::read(config, environment),
             timeouts: timeouts.collect(),
             permissions: permissions.collect(),
+            policies: Policies::read(config),
             max_images: config.max_images,
         }
     }

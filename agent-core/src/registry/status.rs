@@ -1,7 +1,7 @@
 //! How plugins stand, as `list` shows it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
@@ -69,19 +69,31 @@ pub(super) struct Status {
     pub(super) reason: Option<String>,
     pub(super) generation: Option<Arc<Generation>>,
     pub(super) mapped_images: usize,
+    pub(super) isolation: Isolation,
+    /// Why the process of the generation that serves is not started again, once that is so.
+    pub(super) given_up: GivenUp,
 }
+
+/// Why a plugin's process is not started again, once that is so. Clones share it.
+pub(super) type GivenUp = Arc<OnceLock<String>>;
 
 impl Status {
     pub(super) fn show(&self) -> PluginStatus {
         let generation = self.generation.as_ref();
+        let (state, reason) = match self.given_up.get() {
+            Some(reason) if self.state == PluginState::Live => {
+                (PluginState::Quarantined, Some(reason.clone()))
+            }
+            _ => (self.state, self.reason.clone()),
+        };
         PluginStatus {
             name: self.name.clone(),
             path: self.path.clone(),
-            state: self.state,
-            reason: self.reason.clone(),
+            state,
+            reason,
             generation: generation.map_or_else(GenerationNumber::default, |one| one.number()),
             hash: generation.map(|one| one.hash()),
-            isolation: Isolation::InProcess,
+            isolation: self.isolation,
             enforced: None,
             mapped_images: self.mapped_images,
             in_flight: generation.map_or(0, |one| one.in_flight()),

@@ -1,36 +1,26 @@
 //! The host's side of a helper process: start, ask, end.
 
-use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 
 use super::frames;
 use super::program::HelperProgram;
 use super::protocol::{ARGUMENT, Answer, Hello, LOST_CONNECTION, Request};
-use crate::json_text::{one_line, shortened};
+use super::words::{LAST_WORDS, Words};
+use crate::ids::PluginName;
 use crate::limits;
-
-/// How long the pipes of a helper are read after it has ended.
-const LAST_WORDS: Duration = Duration::from_millis(100);
-
-/// How many of its last lines are kept.
-const KEPT_LINES: usize = 8;
 
 /// The number of the signal that no process can catch.
 const KILL: i32 = rustix::process::Signal::KILL.as_raw();
-
-/// Longest line that is kept, in bytes.
-const KEPT_LINE: u64 = 400;
 
 /// Why a helper process could not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -114,7 +104,7 @@ impl HelperError {
     }
 
     /// What was seen of a process that can't be used.
-    fn how(self) -> String {
+    pub(super) fn how(self) -> String {
         match self {
             Self::Died { how, .. } | Self::CutOff { how } => how,
             other => other.to_string(),
@@ -122,23 +112,21 @@ impl HelperError {
     }
 }
 
-/// A running helper process. It is ended, with all that it has started, when this is dropped.
+/// A running helper process that can be asked.
 #[derive(Debug)]
 pub struct Helper {
-    path: PathBuf,
-    child: Child,
-    /// Its process group; `None` when it has been waited for, since another may have the number
-    /// then.
-    group: Option<rustix::process::Pid>,
+    process: Process,
     socket: UnixStream,
-    words: LastWords,
 }
 
 impl Helper {
     /// Starts a helper and waits for its greeting.
-    pub async fn start(program: &HelperProgram) -> Result<Self, HelperError> {
+    pub async fn start(
+        program: &HelperProgram,
+        environment: &Environment,
+    ) -> Result<Self, HelperError> {
         let path = program.path().to_owned();
-        let started = Self::spawn(program).map_err(|source| HelperError::Start {
+        let started = Self::spawn(program, environment).map_err(|source| HelperError::Start {
             path: path.clone(),
             source,
         });
@@ -146,10 +134,10 @@ impl Helper {
         let limit = limits::HELPER_START;
         let greeting = frames::receive::<Hello>(&mut helper.socket);
         let found = match tokio::time::timeout(limit, greeting).await {
-            Ok(Ok(Some(hello))) if hello.fits() => return Ok(helper),
-            Ok(Ok(Some(hello))) => format!("protocol {}, {}", hello.protocol, hello.abi),
-            Ok(Ok(None)) => helper.ended(None).await.how(),
-            Ok(Err(error)) => helper.ended(Some(error)).await.how(),
+            Ok(Ok(Some((hello, _)))) if hello.fits() => return Ok(helper),
+            Ok(Ok(Some((hello, _)))) => format!("protocol {}, {}", hello.protocol, hello.abi),
+            Ok(Ok(None)) => helper.process.ended(None).await.how(),
+            Ok(Err(error)) => helper.process.ended(Some(error)).await.how(),
             Err(_) => return Err(HelperError::Silent { path, limit }),
         };
         let own = Hello::own();
@@ -160,10 +148,14 @@ impl Helper {
         })
     }
 
-    fn spawn(program: &HelperProgram) -> io::Result<Self> {
+    fn spawn(program: &HelperProgram, environment: &Environment) -> io::Result<Self> {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        let mut child = Command::new(program.executable())
+        let mut command = Command::new(program.executable());
+        if let Environment::Only(variables) = environment {
+            command.env_clear().envs(variables.iter().cloned());
+        }
+        let mut child = command
             .arg0(HelperProgram::name())
             .arg(ARGUMENT)
             .env("RUST_BACKTRACE", "0")
@@ -173,16 +165,18 @@ impl Helper {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
-        let words = LastWords::default();
+        let words = Words::default();
         words.follow(child.stdout.take());
         words.follow(child.stderr.take());
         let number = child.id().and_then(|id| i32::try_from(id).ok());
-        Ok(Self {
-            path: program.path().to_owned(),
+        let process = Process {
             child,
             group: number.and_then(rustix::process::Pid::from_raw),
-            socket: UnixStream::from_std(ours)?,
             words,
+        };
+        Ok(Self {
+            process,
+            socket: UnixStream::from_std(ours)?,
         })
     }
 
@@ -197,16 +191,52 @@ impl Helper {
             frames::receive(&mut self.socket).await
         };
         match tokio::time::timeout(limit, exchange).await {
-            Ok(Ok(Some(answer))) => Ok(answer),
-            Ok(Ok(None)) => Err(self.ended(None).await),
+            Ok(Ok(Some((answer, _)))) => Ok(answer),
+            Ok(Ok(None)) => Err(self.process.ended(None).await),
             // What foreign code may have written into the socket is no answer.
-            Ok(Err(error)) => Err(self.ended(Some(error)).await),
+            Ok(Err(error)) => Err(self.process.ended(Some(error)).await),
             Err(_) => Err(HelperError::TimedOut { limit }),
         }
     }
 
+    /// Whether it has not ended yet.
+    pub(super) fn lives(&mut self) -> bool {
+        matches!(self.process.child.try_wait(), Ok(None))
+    }
+
+    /// Writes what it prints into the log from now on, under the name of this plugin.
+    pub(super) fn log_as(&self, plugin: &PluginName) {
+        self.process.words.log_as(plugin);
+    }
+
+    /// The process and the connection to it, for a conversation of another kind.
+    pub(super) fn into_parts(self) -> (Process, UnixStream) {
+        (self.process, self.socket)
+    }
+}
+
+/// The environment variables of a helper process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Environment {
+    /// Those of this process.
+    Inherited,
+    /// These and no others.
+    Only(Vec<(OsString, OsString)>),
+}
+
+/// A helper process. It is ended, with all that it has started, when this is dropped.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    /// Its process group; `None` when it has been waited for, since another may have the number
+    /// then.
+    group: Option<rustix::process::Pid>,
+    words: Words,
+}
+
+impl Process {
     /// How it ended, now that it has, or will at once. `heard` is what was no message of it.
-    async fn ended(&mut self, heard: Option<io::Error>) -> HelperError {
+    pub(super) async fn ended(&mut self, heard: Option<io::Error>) -> HelperError {
         let mut status = match tokio::time::timeout(LAST_WORDS, self.child.wait()).await {
             Ok(status) => status.ok(),
             Err(_) => None,
@@ -241,20 +271,23 @@ impl Helper {
         }
     }
 
-    fn kill(&self) {
+    /// Waits until it has ended by itself.
+    pub(super) async fn wait(&mut self) {
+        if self.child.wait().await.is_ok() {
+            self.group = None;
+        }
+    }
+
+    /// Ends it at once, with all that it has started.
+    pub(super) fn kill(&self) {
         if let Some(group) = self.group {
             // What has ended by itself needs no signal.
             _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }
-
-    /// The program, for messages.
-    pub fn path(&self) -> &std::path::Path {
-        &self.path
-    }
 }
 
-impl Drop for Helper {
+impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }
@@ -290,90 +323,4 @@ fn name_of_signal(signal: i32) -> Option<&'static str> {
     ];
     let found = known.iter().find(|(known, _)| known.as_raw() == signal);
     found.map(|(_, name)| *name)
-}
-
-/// A second panic prints a backtrace, whatever the environment says: the lines of one would push
-/// the message out.
-fn is_of_a_backtrace(text: &str) -> bool {
-    let digits = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    let is_frame = digits.len() < text.len() && digits.starts_with(": ");
-    is_frame || text.starts_with("at ") || text == "stack backtrace:"
-}
-
-/// The last lines that a helper printed.
-#[derive(Clone, Debug, Default)]
-struct LastWords {
-    /// A mutex, since two pipes are read at once; held for moments only.
-    lines: Arc<Mutex<VecDeque<String>>>,
-    /// One for each pipe that is read.
-    readers: Arc<Mutex<Vec<tokio::task::JoinHandle<()>>>>,
-}
-
-impl LastWords {
-    fn follow(&self, pipe: Option<impl AsyncRead + Send + Unpin + 'static>) {
-        let Some(pipe) = pipe else { return };
-        let lines = Arc::clone(&self.lines);
-        let reader = tokio::spawn(async move {
-            let mut pipe = BufReader::new(pipe);
-            let mut line = Vec::new();
-            loop {
-                line.clear();
-                let mut limited = (&mut pipe).take(KEPT_LINE);
-                match limited.read_until(b'\n', &mut line).await {
-                    Ok(0) | Err(_) => return,
-                    Ok(_) => {}
-                }
-                let text = one_line(&String::from_utf8_lossy(&line));
-                if text.is_empty() || is_of_a_backtrace(&text) {
-                    continue;
-                }
-                let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
-                if lines.len() == KEPT_LINES {
-                    lines.pop_front();
-                }
-                lines.push_back(text);
-            }
-        });
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        readers.push(reader);
-    }
-
-    /// Everything that is in the pipes by now.
-    async fn say(&self) -> String {
-        let readers: Vec<_> = {
-            let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-            readers.drain(..).collect()
-        };
-        for reader in readers {
-            // A process that was left behind may hold the pipe open.
-            drop(tokio::time::timeout(LAST_WORDS, reader).await);
-        }
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let all: Vec<&str> = lines.iter().map(String::as_str).collect();
-        shortened(&all.join(" / "), 600)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_of_a_backtrace_are_told_from_words() {
-        for frame in [
-            "stack backtrace:",
-            "12:  0x55 - main",
-            "at ./csu/libc-start.c:360:3",
-        ] {
-            assert!(is_of_a_backtrace(frame), "{frame}");
-        }
-        for words in [
-            "thread 'main' panicked at src/lib.rs:1:2:",
-            "12",
-            "12 apples: many",
-            "boom",
-        ] {
-            assert!(!is_of_a_backtrace(words), "{words}");
-        }
-    }
 }

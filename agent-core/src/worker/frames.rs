@@ -1,6 +1,9 @@
-//! Messages on a stream of bytes: four bytes of length, lowest first, then JSON.
+//! Messages on a stream of bytes: the length of the head and that of the body in four bytes each,
+//! lowest first, then the head as JSON, then the body as it is.
 //!
-//! A length beyond [`FRAME_BYTES`] is an error before anything is allocated for it, on both sides.
+//! The body is what may be large: arguments and results cross without being written as a string
+//! inside of JSON. Lengths beyond [`FRAME_BYTES`] are an error before anything is allocated for
+//! them, on both sides.
 
 use std::io::{self, Read, Write};
 
@@ -10,64 +13,85 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::limits::FRAME_BYTES;
 
-/// Writes one message.
-pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
-    to.write_all(&encode(message)?)
+/// Length of both lengths.
+const LENGTHS: usize = 8;
+
+/// Writes one message that is all head.
+pub(super) fn write(to: &mut impl Write, head: &impl Serialize) -> io::Result<()> {
+    to.write_all(&encode(head, &[])?)
 }
 
 /// Reads one message; `None` at the end of the stream.
-pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
-    let mut length = [0; 4];
-    if let Err(error) = from.read_exact(&mut length) {
+pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<(T, Vec<u8>)>> {
+    let mut lengths = [0; LENGTHS];
+    if let Err(error) = from.read_exact(&mut lengths) {
         return ended(error);
     }
-    let mut body = vec![0; checked(length)?];
+    let (mut head, mut body) = parts(lengths)?;
+    from.read_exact(&mut head)?;
     from.read_exact(&mut body)?;
-    Ok(Some(serde_json::from_slice(&body)?))
+    Ok(Some((serde_json::from_slice(&head)?, body)))
 }
 
-/// Writes one message.
+/// Writes one message that is all head.
 pub(super) async fn send(
     to: &mut (impl AsyncWrite + Unpin),
-    message: &impl Serialize,
+    head: &impl Serialize,
 ) -> io::Result<()> {
-    to.write_all(&encode(message)?).await
+    to.write_all(&encode(head, &[])?).await
 }
 
-/// Reads one message; `None` at the end of the stream.
+/// Reads one message; `None` at the end of the stream. Where the future is dropped, the stream can't
+/// be read any more.
 pub(super) async fn receive<T: DeserializeOwned>(
     from: &mut (impl AsyncRead + Unpin),
-) -> io::Result<Option<T>> {
-    let mut length = [0; 4];
-    if let Err(error) = from.read_exact(&mut length).await {
+) -> io::Result<Option<(T, Vec<u8>)>> {
+    let mut lengths = [0; LENGTHS];
+    if let Err(error) = from.read_exact(&mut lengths).await {
         return ended(error);
     }
-    let mut body = vec![0; checked(length)?];
+    let (mut head, mut body) = parts(lengths)?;
+    from.read_exact(&mut head).await?;
     from.read_exact(&mut body).await?;
-    Ok(Some(serde_json::from_slice(&body)?))
+    Ok(Some((serde_json::from_slice(&head)?, body)))
 }
 
-fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; 4];
-    serde_json::to_writer(&mut bytes, message)?;
-    let length = bytes.len() - 4;
-    let head = u32::try_from(length).map_err(|_| too_long(length))?;
-    checked(head.to_le_bytes())?;
+/// The bytes of one message.
+pub(super) fn encode(head: &impl Serialize, body: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(LENGTHS + 128 + body.len());
+    bytes.resize(LENGTHS, 0);
+    serde_json::to_writer(&mut bytes, head)?;
+    let head = bytes.len() - LENGTHS;
+    let lengths = match (u32::try_from(head), u32::try_from(body.len())) {
+        (Ok(head), Ok(body)) => u64::from(head) | (u64::from(body) << 32),
+        _ => return Err(too_long(head, body.len())),
+    };
+    checked(lengths.to_le_bytes())?;
     if let Some(place) = bytes.first_chunk_mut() {
-        *place = head.to_le_bytes();
+        *place = lengths.to_le_bytes();
     }
+    bytes.extend_from_slice(body);
     Ok(bytes)
 }
 
-fn checked(length: [u8; 4]) -> io::Result<usize> {
-    let length = u32::from_le_bytes(length) as usize;
-    if length > FRAME_BYTES {
-        return Err(too_long(length));
-    }
-    Ok(length)
+/// Room for head and body.
+fn parts(lengths: [u8; LENGTHS]) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let (head, body) = checked(lengths)?;
+    Ok((vec![0; head], vec![0; body]))
 }
 
-fn too_long(length: usize) -> io::Error {
+fn checked(lengths: [u8; LENGTHS]) -> io::Result<(usize, usize)> {
+    let lengths = u64::from_le_bytes(lengths);
+    let head = usize::try_from(lengths & u64::from(u32::MAX)).unwrap_or(usize::MAX);
+    let body = usize::try_from(lengths >> 32).unwrap_or(usize::MAX);
+    if head.saturating_add(body) > FRAME_BYTES {
+        return Err(too_long(head, body));
+    }
+    Ok((head, body))
+}
+
+fn too_long(head: usize, body: usize) -> io::Error {
+    let length = head.saturating_add(body);
     let text = format!("a message of {length} bytes, at most {FRAME_BYTES} are allowed");
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
@@ -90,20 +114,19 @@ mod tests {
 
     #[tokio::test]
     async fn messages_come_out_as_they_went_in() {
-        let messages = [json!({"a": [1, "ü", null]}), json!("")];
+        let messages = [
+            (json!({"a": [1, "ü", null]}), &b"\0\xff"[..]),
+            (json!(""), b""),
+        ];
         let mut bytes = Vec::new();
-        for message in &messages {
-            write(&mut bytes, message).unwrap();
+        for (head, body) in &messages {
+            bytes.extend(encode(head, body).unwrap());
         }
-        let mut sent = Vec::new();
-        for message in &messages {
-            send(&mut sent, message).await.unwrap();
-        }
-        assert_eq!(bytes, sent);
         let (mut sync, mut other) = (&bytes[..], &bytes[..]);
-        for message in messages {
-            assert_eq!(read::<Value>(&mut sync).unwrap().as_ref(), Some(&message));
-            assert_eq!(receive(&mut other).await.unwrap(), Some(message));
+        for (head, body) in messages {
+            let expected = Some((head, body.to_owned()));
+            assert_eq!(read::<Value>(&mut sync).unwrap(), expected);
+            assert_eq!(receive(&mut other).await.unwrap(), expected);
         }
         assert!(read::<Value>(&mut sync).unwrap().is_none());
         assert!(receive::<Value>(&mut other).await.unwrap().is_none());
@@ -111,15 +134,13 @@ mod tests {
 
     #[test]
     fn a_message_beyond_the_cap_or_cut_in_two_is_an_error() {
-        let too_long = u32::MAX.to_le_bytes();
-        let error = read::<Value>(&mut &too_long[..]).unwrap_err();
+        let error = read::<Value>(&mut &[0xff; 8][..]).unwrap_err();
         assert!(error.to_string().contains("at most"), "{error}");
-        let mut whole = Vec::new();
-        write(&mut whole, &json!([1, 2, 3])).unwrap();
-        for length in 4..whole.len() {
+        let whole = encode(&json!([1, 2, 3]), b"body").unwrap();
+        for length in LENGTHS..whole.len() {
             read::<Value>(&mut &whole[..length]).unwrap_err();
         }
-        let text = "x".repeat(FRAME_BYTES);
-        write(&mut Vec::new(), &text).unwrap_err();
+        let body = vec![b'x'; FRAME_BYTES];
+        encode(&"", &body).unwrap_err();
     }
 }

@@ -9,15 +9,17 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use fs_err as fs;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 
 use super::frames;
 use super::program::THIS_CAN;
 use super::protocol::{ARGUMENT, Answer, Hello, LOST_CONNECTION, Request};
+use super::serve::serve;
 use crate::ids::PluginName;
 use crate::plugin::introduction::try_out;
 use crate::plugin::verdict::Verdict;
@@ -36,13 +38,13 @@ pub fn init() {
         .nth(1)
         .is_some_and(|first| first == ARGUMENT)
     {
-        let outcome = serve();
+        let outcome = run();
         #[expect(clippy::exit, reason = "nothing of the program that this is may run")]
         std::process::exit(if outcome.is_ok() { 0 } else { LOST_CONNECTION });
     }
 }
 
-fn serve() -> io::Result<()> {
+fn run() -> io::Result<()> {
     // Where foreign code has closed it, closing it again is an error that ends the process.
     let mut socket = ManuallyDrop::new(take_socket()?);
     // Crashes are expected here, and reported; an image of memory for each helps nobody.
@@ -53,8 +55,9 @@ fn serve() -> io::Result<()> {
     rustix::process::setrlimit(Resource::Core, none)?;
     adopt_orphans();
     frames::write(&mut *socket, &Hello::own())?;
-    let requests = requests(socket.try_clone()?);
-    for request in requests {
+    end_with_the_host(socket.try_clone()?)?;
+    // What cannot be read ends this process too, without a chance for foreign code to run.
+    while let Ok(Some((request, _))) = frames::read(&mut *socket) {
         match request {
             Request::Probe {
                 library,
@@ -71,9 +74,15 @@ fn serve() -> io::Result<()> {
                 frames::write(&mut *socket, &Answer::Finished)?;
                 end();
             }
+            Request::Serve { library, plugin } => serve(socket, Path::new(&library), &plugin),
+            other => {
+                return Err(io::Error::other(format!(
+                    "{other:?} before a library serves"
+                )));
+            }
         }
     }
-    Ok(())
+    end();
 }
 
 /// What comes of trying a library out.
@@ -126,7 +135,7 @@ fn process_settings() -> Vec<String> {
 /// Threads that libraries have started are watched for a while: one that ends the process soon
 /// after it was started should do so here, and not in the host.
 fn wait_for_threads() {
-    /// This one, and the one that reads requests.
+    /// This one, and the one that watches the host.
     const OWN: usize = 2;
     let begin = Instant::now();
     let threads = || fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
@@ -143,19 +152,18 @@ fn take_socket() -> io::Result<UnixStream> {
     Ok(UnixStream::from(socket))
 }
 
-/// Reads requests on a thread of its own, so that the end of the host ends this process whatever
-/// it is doing.
-fn requests(mut socket: UnixStream) -> Receiver<Request> {
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || {
-        while let Ok(Some(request)) = frames::read(&mut socket) {
-            if sender.send(request).is_err() {
-                break;
-            }
-        }
+/// Waits on a thread of its own until the host's end of the socket is closed, so that the end of the
+/// host ends this process whatever it is doing.
+fn end_with_the_host(socket: UnixStream) -> io::Result<()> {
+    let socket = ManuallyDrop::new(socket);
+    let wait = move || {
+        let mut closed = [PollFd::new(&*socket, PollFlags::HUP)];
+        // Interrupted by a signal, it waits on.
+        while matches!(poll(&mut closed, None), Err(Errno::INTR)) {}
         end();
-    });
-    receiver
+    };
+    let thread = std::thread::Builder::new().name("host-watch".to_owned());
+    thread.spawn(wait).map(drop)
 }
 
 /// A process whose parent has ended becomes this one's child, so that it is ended with it even if it
@@ -169,7 +177,7 @@ fn adopt_orphans() {
 }
 
 /// Ends this process and all that it has started, without a chance for foreign code to run.
-fn end() -> ! {
+pub(super) fn end() -> ! {
     end_children();
     // It leads a process group of its own.
     _ = rustix::process::kill_current_process_group(Signal::KILL);

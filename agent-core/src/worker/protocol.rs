@@ -1,13 +1,14 @@
-//! What host and helper say to each other.
+//! What host and helper say to each other. What is in a message's body stands at each message.
 
 use std::ffi::OsString;
 
 use serde::{Deserialize, Serialize};
+use tool_sdk::abi::{LogLevel, Status, ToolIndex};
 
 use crate::plugin::verdict::Verdict;
 
 /// Changes whenever a message does: a host and a helper of different revisions part at once.
-pub(super) const PROTOCOL: u32 = 2;
+pub(super) const PROTOCOL: u32 = 3;
 
 /// The argument that makes a program a helper.
 pub(super) const ARGUMENT: &str = "--toolsmith-helper";
@@ -41,8 +42,12 @@ impl Hello {
     }
 }
 
+/// Numbers what the host asks of one worker, from 1; never used twice.
+pub(super) type Number = u64;
+
 /// What the host asks for.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(super) enum Request {
     /// Map a library, and hear what it says of itself.
     Probe {
@@ -55,11 +60,60 @@ pub(super) enum Request {
     },
     /// Answer, and end.
     Finish,
+    /// Map a library that was tried out, and serve its tools from now on.
+    Serve { library: OsString, plugin: String },
+    /// Open what the tools of a package share. Body: the settings, as JSON.
+    Open { number: Number, package: String },
+    /// Call a tool or one of its hooks. Body: the arguments, as JSON.
+    Call {
+        number: Number,
+        tool: ToolIndex,
+        what: What,
+        call_id: String,
+    },
+    /// Nobody waits for this any more.
+    Abort { number: Number },
+    /// Close what the tools share, within this time, and end.
+    Retire { deadline_ms: u64 },
 }
 
-/// What the helper answers.
+/// What of a tool is called, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum What {
+    /// An `async fn`.
+    Async,
+    /// A plain `fn`.
+    Blocking,
+    /// A plain `fn` that never waits.
+    Inline,
+    /// The hook of that name. Whether it never waits.
+    Prepare { inline: bool },
+    /// The hook of that name. Whether it never waits.
+    Validate { inline: bool },
+}
+
+/// What the helper says.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(super) enum Answer {
     Probed(Verdict),
     Finished,
+    Serving,
+    /// The library can't serve, and why.
+    NotServing(String),
+    /// The one answer to a request with this number. Body: the reply's text.
+    Reply {
+        number: Number,
+        status: Status,
+    },
+    /// A partial result of a call. Body: JSON.
+    Progress {
+        number: Number,
+    },
+    /// A line of the plugin's log. Body: the message.
+    Log {
+        level: LogLevel,
+        origin: String,
+    },
 }

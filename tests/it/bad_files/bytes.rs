@@ -9,7 +9,7 @@ use std::time::Duration;
 use agent_core::ids::PluginName;
 use agent_core::plugin::judge::judge;
 use agent_core::plugin::{LibrarySource, Store};
-use agent_core::worker::{Candidate, Prober};
+use agent_core::worker::{Candidate, Helpers, Prober};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, TestRunner};
@@ -195,7 +195,7 @@ fn try_out(libraries: impl Iterator<Item = Vec<u8>>) {
     ));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let outcomes = runtime.block_on(async {
-        let prober = Prober::new(Some(&toolsmith()));
+        let prober = Prober::new(Helpers::new(Some(&toolsmith())));
         prober.probe(&candidates).await
     });
     assert_eq!(outcomes.len(), candidates.len());

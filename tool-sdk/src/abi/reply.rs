@@ -2,13 +2,15 @@
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::RString;
+use serde::{Deserialize, Serialize};
 
 /// What the text of a [`Reply`] is.
 ///
 /// A number rather than an enum, so that a newer plugin can send a status which an older host
 /// does not know without undefined behaviour.
 #[repr(transparent)]
-#[derive(StableAbi, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(StableAbi, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Status(u8);
 
 impl Status {

@@ -4,10 +4,12 @@ use std::fmt;
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RStr, RString};
+use serde::{Deserialize, Serialize};
 
 /// Severity of a log line, the same five as in `log` and `tracing`.
 #[repr(transparent)]
-#[derive(StableAbi, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(StableAbi, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct LogLevel(u8);
 
 impl LogLevel {

@@ -154,8 +154,11 @@ impl Reload {
     ) -> Option<Admitted> {
         let Candidate { name, .. } = &candidate;
         let plugin = self.plugins.get_mut(name)?;
+        let policy = registry.policy_of(name);
         if let Some(current) = plugin.current.as_mut()
             && current.generation.hash() == stored.hash
+            && current.policy == policy
+            && !(candidate.forced && current.given_up.get().is_some())
         {
             match current.shared.follow(registry, name).await {
                 Ok(()) => plugin.serves(),

@@ -6,18 +6,22 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::super::Inner;
+use super::super::policies::Policy;
 use super::super::scan::Found;
-use super::super::status::PluginState;
+use super::super::status::{GivenUp, PluginState};
 use super::super::table::ToolEntry;
 use super::report::{BuildOutcome, Reporter, short_reason};
 use super::shared::Shared;
 use crate::build::{BuildProgress, Built, CrateManifest};
+use crate::event::{EventKind, FailedPlugin};
 use crate::ids::{GenerationNumber, PluginName};
 use crate::plugin::bridge::{LoadedPlugin, load_plugin};
 use crate::plugin::store::StoredLibrary;
-use crate::plugin::verdict::Introduced;
+use crate::plugin::verdict::{Introduced, Verdict};
 use crate::plugin::{Generation, LibrarySource, PluginError};
 use crate::tool::{Isolation, Origin};
+use crate::worker::start_plugin;
+use crate::worker::supervisor::OnGivenUp;
 
 /// One plugin that is known.
 #[derive(Debug)]
@@ -46,8 +50,12 @@ pub(super) struct Current {
     pub(super) generation: Arc<Generation>,
     pub(super) entries: Vec<Arc<ToolEntry>>,
     pub(super) shared: Shared,
-    /// Size of its library in bytes.
-    image_size: u64,
+    /// Where it runs and what it may do there.
+    pub(super) policy: Policy,
+    /// Why its process is not started again, once that is so.
+    pub(super) given_up: GivenUp,
+    /// Size of the library that it has mapped into this process, in bytes.
+    image_size: Option<u64>,
 }
 
 /// Why a plugin's newest content does not serve.
@@ -175,15 +183,15 @@ impl Plugin {
     /// Makes a generation the current one. Answers the one before.
     pub(super) fn replace(&mut self, current: Current) -> Option<Current> {
         self.number = current.generation.number();
-        self.images += 1;
-        self.image_bytes += current.image_size;
+        self.images += usize::from(current.image_size.is_some());
+        self.image_bytes += current.image_size.unwrap_or_default();
         self.current.replace(current)
     }
 
     /// How many replaced libraries stay mapped, and their sizes together in bytes.
     pub(super) fn retired_images(&self) -> (usize, u64) {
-        match &self.current {
-            Some(current) => (self.images - 1, self.image_bytes - current.image_size),
+        match self.current.as_ref().and_then(|current| current.image_size) {
+            Some(size) => (self.images - 1, self.image_bytes - size),
             None => (self.images, self.image_bytes),
         }
     }
@@ -216,7 +224,8 @@ impl Plugin {
         }
     }
 
-    /// Maps a library that was tried out, and makes its tools callable.
+    /// Takes over the tools of a library that was tried out: maps it here, or starts a process that
+    /// does.
     pub(super) async fn map(
         &self,
         registry: &Inner,
@@ -225,10 +234,23 @@ impl Plugin {
         introduced: &Arc<Introduced>,
     ) -> Result<Mapped, PluginError> {
         let number = GenerationNumber(self.number.0 + 1);
-        let (stored, plugin, pool) = (stored.clone(), name.clone(), registry.pool.clone());
-        let introduced = Arc::clone(introduced);
-        let map = move || load_plugin(&stored, &introduced, &plugin, number, &pool);
-        let loaded = registry.loader.run(map).await?;
+        let policy = registry.policy_of(name);
+        let isolation = policy.isolation();
+        let given_up = GivenUp::default();
+        if isolation == Isolation::Sandbox {
+            let reason = "the sandbox is not supported yet; expected \"in-process\" or \"worker\"";
+            return Err(PluginError::NotStarted(reason.to_owned()));
+        }
+        let loaded = if isolation == Isolation::InProcess {
+            let (stored, plugin, pool) = (stored.clone(), name.clone(), registry.pool.clone());
+            let introduced = Arc::clone(introduced);
+            let map = move || load_plugin(&stored, &introduced, &plugin, number, &pool);
+            registry.loader.run(map).await?
+        } else {
+            let hears = gives_up(registry, name, stored, introduced, &given_up);
+            let started = start_plugin(&registry.helpers, stored, introduced, name, number, hears);
+            Box::pin(started).await?
+        };
         let LoadedPlugin {
             generation,
             tools,
@@ -240,7 +262,7 @@ impl Plugin {
         let entries = tokio::task::spawn_blocking(move || {
             let entries = tools.into_iter().map(|tool| {
                 let generation = Some(Arc::clone(&of_tools));
-                let (origin, isolation) = (Origin::Plugin, Isolation::InProcess);
+                let origin = Origin::Plugin;
                 Arc::new(ToolEntry::with(
                     tool, origin, isolation, generation, &settings,
                 ))
@@ -251,17 +273,54 @@ impl Plugin {
             generation,
             entries,
             state,
+            policy,
+            given_up,
             image_size,
         })
     }
 }
 
-/// A library that is mapped and does not serve yet.
+/// What happens when a plugin's process ends whenever it is started: its content is not tried again,
+/// and that is told.
+fn gives_up(
+    registry: &Inner,
+    name: &PluginName,
+    stored: &StoredLibrary,
+    introduced: &Introduced,
+    given_up: &GivenUp,
+) -> OnGivenUp {
+    let (store, events) = (Arc::clone(&registry.store), registry.events.clone());
+    let (plugin, hash) = (name.clone(), stored.hash);
+    let (package, given_up) = (introduced.package.clone(), Arc::clone(given_up));
+    Box::new(move |reason| {
+        let verdict = Verdict::crashed(reason);
+        if let Err(error) = store.keep_verdict(hash, &package, verdict) {
+            tracing::warn!(%error, "it will be started again after a restart");
+        }
+        tracing::warn!(%plugin, reason, "not started again");
+        let reason = PluginError::Quarantined(reason.to_owned()).to_string();
+        if given_up.set(reason.clone()).is_ok() {
+            events.emit(|| EventKind::ToolsChanged {
+                added: Vec::new(),
+                removed: Vec::new(),
+                changed: Vec::new(),
+                failed: vec![FailedPlugin {
+                    plugin: plugin.clone(),
+                    reason,
+                }],
+            });
+        }
+    })
+}
+
+/// A library whose tools are taken over and do not serve yet.
 pub(super) struct Mapped {
     generation: Arc<Generation>,
     entries: tokio::task::JoinHandle<Vec<Arc<ToolEntry>>>,
     state: crate::plugin::PluginState,
-    image_size: u64,
+    policy: Policy,
+    given_up: GivenUp,
+    image_size: Option<u64>,
 }
 
 impl Mapped {
@@ -275,6 +334,8 @@ impl Mapped {
             generation,
             entries,
             state,
+            policy,
+            given_up,
             image_size,
         } = self;
         let entries = match entries.await {
@@ -286,6 +347,8 @@ impl Mapped {
                 generation,
                 entries,
                 shared,
+                policy,
+                given_up,
                 image_size,
             }),
             Err(error) => {

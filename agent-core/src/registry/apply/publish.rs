@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::super::status::{PluginState, Status};
+use super::super::status::{GivenUp, PluginState, Status};
 use super::super::table::{Table, ToolEntry};
 use super::super::{Conflict, Inner, plan};
 use super::Reload;
@@ -58,13 +58,13 @@ impl Reload {
         }
         let new = registry.table.load_full();
         warn_of_conflicts(&old, &new);
-        registry.statuses.store(Arc::new(self.statuses()));
+        registry.statuses.store(Arc::new(self.statuses(registry)));
         if let Some(event) = plan::changes(&old, &new, std::mem::take(&mut self.failed)) {
             registry.events.emit(|| event);
         }
     }
 
-    pub(super) fn statuses(&self) -> Vec<Status> {
+    pub(super) fn statuses(&self, registry: &Inner) -> Vec<Status> {
         let known: BTreeSet<_> = self.plugins.values().map(|plugin| &plugin.path).collect();
         let refused = self.index.refused.iter();
         let refused = refused.filter(|(_, refused)| !known.contains(&refused.path));
@@ -79,6 +79,8 @@ impl Reload {
             reason: Some(refused.reason.clone()),
             generation: None,
             mapped_images: 0,
+            isolation: registry.isolation_of(name),
+            given_up: GivenUp::default(),
         });
         let known = self.plugins.iter().map(|(name, plugin)| Status {
             name: name.clone(),
@@ -90,6 +92,15 @@ impl Reload {
                 .as_ref()
                 .map(|current| Arc::clone(&current.generation)),
             mapped_images: plugin.images,
+            isolation: match &plugin.current {
+                Some(current) => current.policy.isolation(),
+                None => registry.isolation_of(name),
+            },
+            given_up: plugin
+                .current
+                .as_ref()
+                .map(|current| Arc::clone(&current.given_up))
+                .unwrap_or_default(),
         });
         let mut all: Vec<Status> = known.chain(refused).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));

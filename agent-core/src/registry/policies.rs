@@ -1,0 +1,73 @@
+//! Where plugins run and what they may do there, as a person decided it.
+
+use std::collections::BTreeMap;
+
+use super::Inner;
+use crate::config::{self, Config, Grants, PluginLimits};
+use crate::ids::{PluginName, is_same_plugin};
+use crate::tool::Isolation;
+
+/// What was decided about every plugin, by its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policies(BTreeMap<String, Policy>);
+
+/// Where one plugin runs and what it may do there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// What stands between its code and the host, where it was said.
+    pub isolation: Option<config::Isolation>,
+    /// What it may reach, where it is restricted.
+    pub grants: Grants,
+    /// What it may use up, where it has a process of its own.
+    pub limits: PluginLimits,
+}
+
+impl Policies {
+    /// What a configuration says.
+    pub fn read(config: &Config) -> Self {
+        let plugins = config.plugins.iter().map(|(name, plugin)| {
+            let policy = Policy {
+                isolation: plugin.isolation,
+                grants: plugin.grants.clone(),
+                limits: plugin.limits.clone(),
+            };
+            (name.clone(), policy)
+        });
+        Self(plugins.collect())
+    }
+
+    /// The same and this one.
+    #[must_use]
+    pub fn with(mut self, plugin: impl Into<String>, policy: Policy) -> Self {
+        self.0.insert(plugin.into(), policy);
+        self
+    }
+
+    fn of(&self, plugin: &PluginName) -> Policy {
+        let mut all = self.0.iter();
+        let found = all.find(|(name, _)| is_same_plugin(name, plugin.as_str()));
+        found.map(|(_, policy)| policy.clone()).unwrap_or_default()
+    }
+}
+
+impl Policy {
+    /// What stands between the plugin's code and the host.
+    pub fn isolation(&self) -> Isolation {
+        match self.isolation {
+            None | Some(config::Isolation::InProcess) => Isolation::InProcess,
+            Some(config::Isolation::Worker) => Isolation::Worker,
+            Some(config::Isolation::Sandbox) => Isolation::Sandbox,
+        }
+    }
+}
+
+impl Inner {
+    /// What is decided about a plugin now.
+    pub(super) fn policy_of(&self, plugin: &PluginName) -> Policy {
+        self.configuration.load().policies.of(plugin)
+    }
+
+    pub(super) fn isolation_of(&self, plugin: &PluginName) -> Isolation {
+        self.policy_of(plugin).isolation()
+    }
+}

@@ -1,0 +1,401 @@
+//! The host's end of the connection to a plugin's process: many calls at once, each answered once.
+//!
+//! A message is written by whoever has one, without waiting; what the process does not take at once
+//! is written by a task of the connection. Another task reads until the process has ended, and tells
+//! everybody who still waits how it did.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::io::BufReader;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, oneshot};
+use tokio_util::sync::CancellationToken;
+use tool_sdk::abi::Reply;
+
+use super::client::{Helper, Process};
+use super::frames;
+use super::protocol::{Answer, Number, Request};
+use crate::ids::PluginName;
+use crate::limits;
+use crate::plugin::bridge::write_log;
+use crate::tool::ProgressSink;
+
+/// How a process ended.
+pub(super) type End = Arc<str>;
+
+/// A process that serves a plugin. Clones are the same connection; when the last one is dropped, the
+/// process is ended.
+#[derive(Clone)]
+pub(super) struct Connection(Arc<Handles>);
+
+/// Ends the process when nobody has it any more.
+struct Handles(Arc<Shared>);
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        self.0.kill.cancel();
+    }
+}
+
+struct Shared {
+    plugin: PluginName,
+    runtime: Handle,
+    socket: OwnedWriteHalf,
+    /// Held for one attempt to write.
+    outbox: Mutex<Outbox>,
+    /// There is something in the outbox.
+    left: Notify,
+    /// Held for moments only.
+    waits: Mutex<Waits>,
+    last: AtomicU64,
+    /// Raised to end the process.
+    kill: CancellationToken,
+    /// Raised when the process has ended.
+    ended: CancellationToken,
+}
+
+/// What the process has not taken yet.
+#[derive(Default)]
+struct Outbox {
+    bytes: Vec<u8>,
+    /// How many of them are written.
+    written: usize,
+}
+
+#[derive(Default)]
+struct Waits {
+    by_number: HashMap<Number, Wait>,
+    /// How the process ended, or why it will.
+    end: Option<End>,
+    /// Set when it takes no new calls: it is ended after the last one.
+    condemned: Option<End>,
+}
+
+enum Wait {
+    /// Somebody waits.
+    For {
+        answer: oneshot::Sender<Result<Reply, End>>,
+        progress: Option<ProgressSink>,
+    },
+    /// Nobody waits any more, and the process has not answered yet.
+    GivenUp,
+}
+
+impl Waits {
+    fn is_waited_for(&self) -> bool {
+        let mut waits = self.by_number.values();
+        waits.any(|wait| matches!(wait, Wait::For { .. }))
+    }
+}
+
+impl Connection {
+    /// Over a helper that has said that it serves. `on_end` hears how the process ended, unless it was
+    /// because nobody needs it any more.
+    pub(super) fn new(
+        helper: Helper,
+        plugin: PluginName,
+        on_end: impl FnOnce(&End) + Send + 'static,
+    ) -> Self {
+        let (process, socket) = helper.into_parts();
+        let (reading, writing) = socket.into_split();
+        let shared = Arc::new(Shared {
+            plugin,
+            runtime: Handle::current(),
+            socket: writing,
+            outbox: Mutex::default(),
+            left: Notify::new(),
+            waits: Mutex::default(),
+            last: AtomicU64::new(0),
+            kill: CancellationToken::new(),
+            ended: CancellationToken::new(),
+        });
+        tokio::spawn(Arc::clone(&shared).read(process, reading, on_end));
+        tokio::spawn(Arc::clone(&shared).write_rest());
+        Self(Arc::new(Handles(shared)))
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        &self.0.0
+    }
+
+    /// Whether it takes new calls.
+    pub(super) fn is_open(&self) -> bool {
+        let waits = self.shared().lock();
+        waits.end.is_none() && waits.condemned.is_none()
+    }
+
+    /// Asks and waits for the one reply. Where the future is dropped before, the process is told that
+    /// nobody waits any more. An error is how the process ended.
+    pub(super) async fn ask(
+        &self,
+        request: impl FnOnce(Number) -> Request,
+        body: &str,
+        progress: Option<ProgressSink>,
+    ) -> Result<Reply, End> {
+        let shared = self.shared();
+        let number = shared.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let (answer, answered) = oneshot::channel();
+        {
+            let mut waits = shared.lock();
+            if let Some(end) = &waits.end {
+                return Err(Arc::clone(end));
+            }
+            let wait = Wait::For { answer, progress };
+            waits.by_number.insert(number, wait);
+        }
+        let waiting = Waiting { shared, number };
+        if let Err(error) = shared.send(&request(number), body.as_bytes()) {
+            shared.end(&format!("it can't be spoken to: {error}"));
+        }
+        let reply = answered.await;
+        drop(waiting);
+        reply.unwrap_or_else(|_| Err("its connection was dropped".into()))
+    }
+
+    /// Lets the process close what it has open, and ends it.
+    pub(super) async fn retire(&self) {
+        let shared = self.shared();
+        shared.condemn("its plugin was replaced");
+        let limit = limits::RETIRE_TIMEOUT;
+        let deadline_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        if shared.send(&Request::Retire { deadline_ms }, &[]).is_ok() {
+            // Some time for the way there and back.
+            let grace = limit + Duration::from_millis(500);
+            drop(tokio::time::timeout(grace, shared.ended.cancelled()).await);
+        }
+        shared.kill.cancel();
+    }
+}
+
+/// Somebody's wait for a reply.
+struct Waiting<'a> {
+    shared: &'a Arc<Shared>,
+    number: Number,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let (shared, number) = (self.shared, self.number);
+        {
+            let mut waits = shared.lock();
+            let Some(wait) = waits.by_number.get_mut(&number) else {
+                // It is answered.
+                return;
+            };
+            *wait = Wait::GivenUp;
+        }
+        drop(shared.send(&Request::Abort { number }, &[]));
+        shared.end_if_condemned();
+        let (runtime, shared) = (shared.runtime.clone(), Arc::downgrade(shared));
+        runtime.spawn(async move {
+            tokio::time::sleep(limits::WORKER_GRACE).await;
+            let Some(shared) = shared.upgrade() else {
+                return;
+            };
+            let hangs = shared.lock().by_number.contains_key(&number);
+            if hangs {
+                let grace = limits::WORKER_GRACE;
+                shared.condemn(&format!(
+                    "a call did not end within {grace:?} after it was given up"
+                ));
+            }
+        });
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Waits> {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes no new calls from now on, and ends when nobody waits for one.
+    fn condemn(&self, why: &str) {
+        {
+            let mut waits = self.lock();
+            if waits.end.is_some() || waits.condemned.is_some() {
+                return;
+            }
+            tracing::debug!(plugin = %self.plugin, why, "a plugin's process takes no more calls");
+            waits.condemned = Some(why.into());
+        }
+        self.end_if_condemned();
+    }
+
+    fn end_if_condemned(&self) {
+        let waits = self.lock();
+        if waits.condemned.is_some() && !waits.is_waited_for() {
+            self.kill.cancel();
+        }
+    }
+
+    /// Ends the process from this side, for this reason.
+    fn end(&self, why: &str) {
+        self.close(&End::from(why));
+        self.kill.cancel();
+    }
+
+    /// Answers everybody who still waits.
+    fn close(&self, end: &End) {
+        let waits = {
+            let mut waits = self.lock();
+            waits.end.get_or_insert_with(|| Arc::clone(end));
+            std::mem::take(&mut waits.by_number)
+        };
+        for wait in waits.into_values() {
+            if let Wait::For { answer, .. } = wait {
+                // Whoever gave up at this moment needs no answer.
+                drop(answer.send(Err(Arc::clone(end))));
+            }
+        }
+    }
+
+    /// Reads until the process has ended.
+    async fn read(
+        self: Arc<Self>,
+        mut process: Process,
+        reading: OwnedReadHalf,
+        on_end: impl FnOnce(&End) + Send,
+    ) {
+        let mut reading = BufReader::new(reading);
+        let heard = loop {
+            let frame = tokio::select! {
+                biased;
+                frame = frames::receive(&mut reading) => frame,
+                () = self.kill.cancelled() => break None,
+            };
+            match frame {
+                Ok(Some((answer, body))) => {
+                    if let Err(error) = self.take(answer, body) {
+                        break Some(error);
+                    }
+                }
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        if self.kill.is_cancelled() {
+            process.kill();
+            process.wait().await;
+        } else {
+            let end = process.ended(heard).await.how();
+            self.close(&end.into());
+        }
+        let failed = self.lock().end.clone();
+        match failed {
+            Some(end) => on_end(&end),
+            None => self.close(&"it was ended by the host".into()),
+        }
+        self.ended.cancel();
+        self.left.notify_one();
+    }
+
+    /// Does what one message says.
+    fn take(&self, answer: Answer, body: Vec<u8>) -> io::Result<()> {
+        let text = String::from_utf8(body).map_err(io::Error::other)?;
+        match answer {
+            Answer::Reply { number, status } => {
+                self.check(number)?;
+                let wait = self.lock().by_number.remove(&number);
+                // A second answer to a call finds nobody, and changes nothing.
+                if let Some(Wait::For { answer, .. }) = wait {
+                    drop(answer.send(Ok(Reply::new(status, text))));
+                }
+                self.end_if_condemned();
+            }
+            Answer::Progress { number } => {
+                self.check(number)?;
+                let sink = match self.lock().by_number.get(&number) {
+                    Some(Wait::For { progress, .. }) => progress.clone(),
+                    _ => None,
+                };
+                if let Some(sink) = sink {
+                    sink(serde_json::from_str(&text)?);
+                }
+            }
+            Answer::Log { level, origin } => {
+                write_log(self.plugin.as_str(), level, &origin, &text);
+            }
+            other => return Err(io::Error::other(format!("{other:?} out of turn"))),
+        }
+        Ok(())
+    }
+
+    /// Only what was asked for can be answered.
+    fn check(&self, number: Number) -> io::Result<()> {
+        if (1..=self.last.load(Ordering::Relaxed)).contains(&number) {
+            return Ok(());
+        }
+        let text = format!("an answer to request {number}, which was never made");
+        Err(io::Error::other(text))
+    }
+
+    /// Writes a message, as far as the process takes it; the rest is written later.
+    fn send(&self, request: &Request, body: &[u8]) -> io::Result<()> {
+        let frame = frames::encode(request, body)?;
+        let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
+        if !outbox.bytes.is_empty() {
+            outbox.bytes.extend_from_slice(&frame);
+            return Ok(());
+        }
+        let written = match self.socket.try_write(&frame) {
+            Ok(written) => written,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            // It has ended, which its reader is about to see.
+            Err(_) => return Ok(()),
+        };
+        if let Some(rest) = frame.get(written..).filter(|rest| !rest.is_empty()) {
+            rest.clone_into(&mut outbox.bytes);
+            outbox.written = 0;
+            self.left.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Writes what was left, until the process has ended.
+    async fn write_rest(self: Arc<Self>) {
+        loop {
+            self.left.notified().await;
+            while !self.ended.is_cancelled() && self.has_rest() {
+                let limit = limits::FRAME_WRITE;
+                match tokio::time::timeout(limit, self.socket.writable()).await {
+                    Ok(Ok(())) => self.write_some(),
+                    Ok(Err(_)) => break,
+                    Err(_) => {
+                        self.end(&format!("it read nothing within {limit:?}"));
+                        break;
+                    }
+                }
+            }
+            if self.ended.is_cancelled() {
+                return;
+            }
+        }
+    }
+
+    fn has_rest(&self) -> bool {
+        let outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
+        !outbox.bytes.is_empty()
+    }
+
+    fn write_some(&self) {
+        let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
+        let Outbox { bytes, written } = &mut *outbox;
+        match self
+            .socket
+            .try_write(bytes.get(*written..).unwrap_or_default())
+        {
+            Ok(more) => *written += more,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            // It has ended.
+            Err(_) => *written = bytes.len(),
+        }
+        if *written == bytes.len() {
+            *outbox = Outbox::default();
+        }
+    }
+}

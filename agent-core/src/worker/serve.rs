@@ -1,0 +1,334 @@
+//! The child's side of a worker: a library is mapped here, and its tools are called from afar.
+//!
+//! There is no tokio here. The thread that reads requests starts what is asked for, and whatever
+//! thread has an answer writes it: a pool thread for a plain `fn`, a thread of the plugin's own
+//! runtime for an `async fn`, the reading thread itself for what never waits.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{BufReader, Write as _};
+use std::mem::ManuallyDrop;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+use abi_stable::prefix_type::PrefixTypeTrait;
+use abi_stable::std_types::RStr;
+use serde::Serialize;
+use tool_sdk::abi::{
+    CallPort, CallTarget, HostTable, HostTableRef, Invocation, LogLevel, PluginModuleRef, Reply,
+    Status, TaskId, ToolIndex,
+};
+use tool_sdk::{ErrorKind, ToolError};
+
+use super::frames;
+use super::helper::end;
+use super::protocol::{Answer, Number, Request, What};
+use crate::limits;
+use crate::plugin::pool::{OwnerId, ToolPool};
+use crate::plugin::{PluginError, introduction, load};
+
+/// Whose calls the pool runs: there is one plugin here.
+const OWNER: OwnerId = 0;
+
+/// Where answers go. Set before a library is mapped; [`HostTable`] has no place for it.
+static OUT: OnceLock<Arc<Out>> = OnceLock::new();
+
+/// Serves a library until the host wants no more of it. Ends the process.
+pub(super) fn serve(socket: ManuallyDrop<UnixStream>, library: &Path, plugin: &str) -> ! {
+    let Ok(reading) = socket.try_clone() else {
+        end();
+    };
+    // Where the host does not read any more there is nobody to work for.
+    if socket.set_write_timeout(Some(limits::FRAME_WRITE)).is_err() {
+        end();
+    }
+    let out = Arc::clone(OUT.get_or_init(|| Arc::new(Out(Mutex::new(socket)))));
+    let module = match connected(library, plugin) {
+        Ok(module) => module,
+        Err(error) => {
+            out.send(&Answer::NotServing(error.to_string()), &[]);
+            end();
+        }
+    };
+    out.send(&Answer::Serving, &[]);
+    let mut server = Server {
+        module,
+        out,
+        calls: Arc::default(),
+        pool: ToolPool::default(),
+        demoted: HashSet::new(),
+    };
+    let mut reading = BufReader::new(reading);
+    while let Ok(Some((request, body))) = frames::read(&mut reading) {
+        let Ok(body) = String::from_utf8(body) else {
+            break;
+        };
+        if !server.take(request, body) {
+            break;
+        }
+    }
+    end();
+}
+
+fn connected(library: &Path, plugin: &str) -> Result<PluginModuleRef, PluginError> {
+    let module = load::load(library)?;
+    introduction::connect(module, plugin, host_table())?;
+    Ok(module)
+}
+
+/// The functions that the plugin is handed here.
+fn host_table() -> HostTableRef {
+    HostTable { log }.leak_into_prefix()
+}
+
+extern "C" fn log(_: RStr<'_>, level: LogLevel, origin: RStr<'_>, message: RStr<'_>) {
+    if let Some(out) = OUT.get() {
+        let origin = origin.as_str().to_owned();
+        out.send(&Answer::Log { level, origin }, message.as_str().as_bytes());
+    }
+}
+
+/// The way back to the host.
+struct Out(Mutex<ManuallyDrop<UnixStream>>);
+
+impl Out {
+    /// Sends one message whole, from any thread. Without a host there is nothing left to do.
+    fn send(&self, answer: &impl Serialize, body: &[u8]) {
+        let Ok(frame) = frames::encode(answer, body) else {
+            end();
+        };
+        let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if socket.write_all(&frame).is_err() {
+            end();
+        }
+    }
+
+    /// Sends the one answer to a request.
+    fn reply(&self, number: Number, reply: &Reply) {
+        let Reply { status, body } = reply;
+        if body.len() > limits::FRAME_BODY {
+            let text = format!(
+                "The answer has {} bytes, at most {} can leave the plugin's process",
+                body.len(),
+                limits::FRAME_BODY
+            );
+            let error = error_reply(&ToolError::new(text));
+            return self.reply(number, &error);
+        }
+        let answer = Answer::Reply {
+            number,
+            status: *status,
+        };
+        self.send(&answer, body.as_bytes());
+    }
+}
+
+fn error_reply(error: &ToolError) -> Reply {
+    Reply::new(
+        Status::ERROR,
+        serde_json::to_string(error).unwrap_or_default(),
+    )
+}
+
+/// Calls that are not answered yet. A mutex, since they are answered by any thread; held for
+/// moments only.
+#[derive(Default)]
+struct Calls(Mutex<HashMap<Number, Running>>);
+
+/// What it takes to abort a call.
+struct Running {
+    aborted: Arc<AtomicBool>,
+    /// Of an `async fn` that was started.
+    task: Option<TaskId>,
+}
+
+impl Calls {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Number, Running>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the reading thread knows.
+struct Server {
+    module: PluginModuleRef,
+    out: Arc<Out>,
+    calls: Arc<Calls>,
+    pool: ToolPool,
+    /// Tools that said they never wait, and did.
+    demoted: HashSet<ToolIndex>,
+}
+
+impl Server {
+    /// Does what is asked for. Whether there may be more.
+    fn take(&mut self, request: Request, body: String) -> bool {
+        let module = self.module;
+        match request {
+            Request::Call {
+                number,
+                tool,
+                what,
+                call_id,
+            } => self.call(number, tool, what, &call_id, body),
+            Request::Abort { number } => self.abort(number),
+            Request::Open { number, package } => self.on_pool(number, move || {
+                module.open()(package.as_str().into(), body.as_str().into())
+            }),
+            Request::Retire { deadline_ms } => {
+                module.retire()(deadline_ms);
+                return false;
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn call(&mut self, number: Number, tool: ToolIndex, what: What, call_id: &str, body: String) {
+        let module = self.module;
+        match what {
+            What::Async => self.start(number, tool, call_id, &body),
+            What::Inline if !self.demoted.contains(&tool) => {
+                self.run_inline(number, tool, call_id, &body);
+            }
+            What::Blocking | What::Inline => {
+                let target = self.target(number);
+                let call_id = call_id.to_owned();
+                self.on_pool_for(number, move || {
+                    // It waited for a thread, and may have been given up meanwhile.
+                    if target.is_aborted() {
+                        return target.complete(Reply::new(Status::ABORTED, ""));
+                    }
+                    let port = CallPort::new(Arc::clone(&target));
+                    target.complete(module.call()(tool, Invocation::new(&body, &call_id, port)));
+                });
+            }
+            What::Prepare { inline } => {
+                let hook = move || module.prepare()(tool, body.as_str().into());
+                self.hook(number, inline, hook);
+            }
+            What::Validate { inline } => {
+                let hook = move || module.validate()(tool, body.as_str().into());
+                self.hook(number, inline, hook);
+            }
+        }
+    }
+
+    fn run_inline(&mut self, number: Number, tool: ToolIndex, call_id: &str, arguments: &str) {
+        let target = self.target(number);
+        let port = CallPort::new(Arc::clone(&target));
+        let started = Instant::now();
+        let reply = self.module.call()(tool, Invocation::new(arguments, call_id, port));
+        let elapsed = started.elapsed();
+        target.complete(reply);
+        if elapsed > limits::INLINE_BUDGET {
+            self.demoted.insert(tool);
+            let origin = env!("CARGO_PKG_NAME").to_owned();
+            let level = LogLevel::WARN;
+            let text = format!(
+                "an inline tool held its caller for {elapsed:?}, longer than {:?}, and runs on the \
+                 pool from now on",
+                limits::INLINE_BUDGET
+            );
+            self.out
+                .send(&Answer::Log { level, origin }, text.as_bytes());
+        }
+    }
+
+    fn start(&self, number: Number, tool: ToolIndex, call_id: &str, arguments: &str) {
+        let port = CallPort::new(self.target(number));
+        let task = self.module.start()(tool, Invocation::new(arguments, call_id, port));
+        // It may have been answered already.
+        if let Some(running) = self.calls.lock().get_mut(&number) {
+            running.task = Some(task);
+        }
+    }
+
+    fn abort(&self, number: Number) {
+        let task = match self.calls.lock().get(&number) {
+            Some(running) => {
+                running.aborted.store(true, Ordering::Release);
+                running.task
+            }
+            None => None,
+        };
+        if let Some(task) = task {
+            self.module.cancel()(task);
+        }
+    }
+
+    fn hook(&self, number: Number, inline: bool, hook: impl FnOnce() -> Reply + Send + 'static) {
+        if inline {
+            self.out.reply(number, &hook());
+        } else {
+            self.on_pool(number, hook);
+        }
+    }
+
+    fn on_pool(&self, number: Number, work: impl FnOnce() -> Reply + Send + 'static) {
+        let out = Arc::clone(&self.out);
+        self.on_pool_for(number, move || out.reply(number, &work()));
+    }
+
+    fn on_pool_for(&self, number: Number, work: impl FnOnce() + Send + 'static) {
+        if let Err(error) = self.pool.start(OWNER, work) {
+            let error = ToolError::of(ErrorKind::Unavailable, error.to_string());
+            self.out.reply(number, &error_reply(&error));
+        }
+    }
+
+    fn target(&self, number: Number) -> Arc<Target> {
+        let aborted = Arc::new(AtomicBool::new(false));
+        let running = Running {
+            aborted: Arc::clone(&aborted),
+            task: None,
+        };
+        self.calls.lock().insert(number, running);
+        Arc::new(Target {
+            number,
+            aborted,
+            answered: AtomicBool::new(false),
+            calls: Arc::clone(&self.calls),
+            out: Arc::clone(&self.out),
+        })
+    }
+}
+
+/// One call, as the plugin's port reaches it.
+struct Target {
+    number: Number,
+    aborted: Arc<AtomicBool>,
+    answered: AtomicBool,
+    calls: Arc<Calls>,
+    out: Arc<Out>,
+}
+
+impl CallTarget for Target {
+    fn progress(&self, partial: &str) {
+        let fits = partial.len() <= limits::FRAME_BODY;
+        if fits && !self.answered.load(Ordering::Acquire) {
+            let number = self.number;
+            self.out
+                .send(&Answer::Progress { number }, partial.as_bytes());
+        }
+    }
+
+    fn is_aborted(&self) -> bool {
+        self.aborted.load(Ordering::Acquire)
+    }
+
+    fn complete(&self, reply: Reply) {
+        if !self.answered.swap(true, Ordering::AcqRel) {
+            self.calls.lock().remove(&self.number);
+            self.out.reply(self.number, &reply);
+        }
+    }
+}
+
+impl Drop for Target {
+    /// A plugin that let go of the call without a word will not answer it any more.
+    fn drop(&mut self) {
+        let error = ToolError::of(ErrorKind::Crashed, "The tool ended without an answer");
+        self.complete(error_reply(&error));
+    }
+}
