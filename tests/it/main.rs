@@ -42,4 +42,5 @@ mod standalone;
 mod state;
 mod statics;
 mod threads;
+mod tiers;
 mod watching;

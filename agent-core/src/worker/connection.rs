@@ -283,13 +283,14 @@ impl Shared {
             process.wait().await;
         } else {
             let end = process.ended(heard).await.how();
-            self.close(&end.into());
+            self.lock().end.get_or_insert(end.into());
         }
         let failed = self.lock().end.clone();
-        match failed {
-            Some(end) => on_end(&end),
-            None => self.close(&"it was ended by the host".into()),
+        // Whoever has an answer finds the consequences drawn.
+        if let Some(end) = &failed {
+            on_end(end);
         }
+        self.close(&failed.unwrap_or_else(|| "it was ended by the host".into()));
         self.ended.cancel();
         self.left.notify_one();
     }

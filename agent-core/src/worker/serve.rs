@@ -5,7 +5,7 @@
 //! runtime for an `async fn`, the reading thread itself for what never waits.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{BufReader, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::mem::ManuallyDrop;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -24,7 +24,7 @@ use tool_sdk::{ErrorKind, ToolError};
 
 use super::frames;
 use super::helper::end;
-use super::protocol::{Answer, Number, Request, What};
+use super::protocol::{Answer, LOST_CONNECTION, Number, Request, What};
 use crate::limits;
 use crate::plugin::pool::{OwnerId, ToolPool};
 use crate::plugin::{PluginError, introduction, load};
@@ -100,8 +100,10 @@ impl Out {
             end();
         };
         let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if socket.write_all(&frame).is_err() {
-            end();
+        match socket.write_all(&frame) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => end(),
+            Err(_) => lost(),
         }
     }
 
@@ -123,6 +125,13 @@ impl Out {
         };
         self.send(&answer, body.as_bytes());
     }
+}
+
+/// Ends the process where it can't say any more why: the plugin has closed the way to the host, or the
+/// host does not read.
+fn lost() -> ! {
+    #[expect(clippy::exit, reason = "the exit code is all that the host will hear")]
+    std::process::exit(LOST_CONNECTION);
 }
 
 fn error_reply(error: &ToolError) -> Reply {

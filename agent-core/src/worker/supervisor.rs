@@ -121,8 +121,9 @@ impl Supervisor {
     }
 
     fn give_up(&self, reason: &str) {
-        if self.given_up.set(reason.to_owned()).is_ok() {
+        if self.given_up.get().is_none() {
             (self.on_given_up)(reason);
+            self.given_up.set(reason.to_owned()).unwrap_or_default();
         }
     }
 

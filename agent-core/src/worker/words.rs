@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
 use crate::ids::PluginName;
 use crate::json_text::{one_line, shortened};
@@ -17,7 +17,10 @@ pub(super) const LAST_WORDS: Duration = Duration::from_millis(100);
 const KEPT_LINES: usize = 8;
 
 /// Longest line that is kept, in bytes.
-const KEPT_LINE: u64 = 400;
+const KEPT_LINE: usize = 400;
+
+/// How much is read at once: what a pipe holds.
+const PIPE: usize = 64 * 1024;
 
 /// How many lines a second are written into the log; a plugin that prints without a pause would
 /// else fill the disk.
@@ -56,16 +59,26 @@ impl Words {
         let Some(pipe) = pipe else { return };
         let shared = Arc::clone(&self.0);
         let reader = tokio::spawn(async move {
-            let mut pipe = BufReader::new(pipe);
+            let mut pipe = BufReader::with_capacity(PIPE, pipe);
             let mut line = Vec::new();
             loop {
-                line.clear();
-                let mut limited = (&mut pipe).take(KEPT_LINE);
-                match limited.read_until(b'\n', &mut line).await {
-                    Ok(0) | Err(_) => return,
-                    Ok(_) => shared.keep(&line),
+                let read = match pipe.fill_buf().await {
+                    Ok([]) | Err(_) => break,
+                    Ok(read) => read,
+                };
+                let end = read.iter().position(|byte| *byte == b'\n');
+                let part = read.get(..end.unwrap_or(read.len())).unwrap_or_default();
+                // What is too much of one line is read and forgotten.
+                let room = KEPT_LINE.saturating_sub(line.len());
+                line.extend(part.iter().take(room));
+                let used = end.map_or(read.len(), |end| end + 1);
+                pipe.consume(used);
+                if end.is_some() {
+                    shared.keep(&line);
+                    line.clear();
                 }
             }
+            shared.keep(&line);
         });
         lock(&self.0.readers).push(reader);
     }
