@@ -39,7 +39,7 @@ use crate::abort::AbortSignal;
 use crate::call::Caller;
 use crate::config::ToolExecution;
 use crate::event::{Emitter, EndReason, Queued};
-use crate::message::Message;
+use crate::message::{Message, StopReason};
 use crate::registry::ToolEntry;
 
 pub use builder::AgentBuilder;
@@ -114,6 +114,9 @@ pub struct Run {
     pub reason: EndReason,
     /// How often the model was asked.
     pub iterations: usize,
+    /// Why the model's last answer ends; `None` where none came. An answer that was cut off or held
+    /// back ends a run as any other does.
+    pub stop_reason: Option<StopReason>,
     /// The sum of what answers and calls cost, where it is numbers.
     pub usage: Option<Value>,
 }
@@ -151,7 +154,8 @@ impl Agent {
 
     /// Says something and goes on until the model has had its say, a tool ends the loop, a limit is
     /// reached, or it is aborted. What it ended with is at [`Agent::take_response`]. While another
-    /// run is on, nothing is said.
+    /// run is on, nothing is said. What the conversation ends with, since the run before has failed, is
+    /// not said twice: the model is asked anew.
     pub async fn run(&self, input: impl Into<Input>) -> Result<Run, AgentError> {
         self.go(Some(input.into())).await
     }
@@ -163,8 +167,11 @@ impl Agent {
 
     async fn go(&self, input: Option<Input>) -> Result<Run, AgentError> {
         let _running = self.0.running.try_lock().map_err(|_| AgentError::Busy)?;
-        if let Some(input) = input {
-            self.send(input);
+        if let Some(Input(message)) = input {
+            let mut talk = self.0.talk();
+            if !(talk.inbox.is_empty() && talk.conversation.awaits_answer_to(&message)) {
+                talk.inbox.push(message);
+            }
         }
         let run = run::run(&self.0).await;
         for sink in &self.0.sinks {

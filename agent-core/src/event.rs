@@ -16,7 +16,7 @@ use serde_json::Value;
 use tool_sdk::ErrorKind;
 
 use crate::ids::{GenerationNumber, PluginName};
-use crate::message::{Delta, Message};
+use crate::message::{Delta, Message, StopReason};
 use crate::tool::{Change, ToolCallResult};
 
 pub use queue::Queued;
@@ -122,6 +122,9 @@ pub enum EventKind {
         /// What a model's answer cost.
         #[serde(skip_serializing_if = "Option::is_none")]
         usage: Option<Value>,
+        /// Why a model's answer ends; nothing where it broke off.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stop_reason: Option<StopReason>,
     },
     /// A round is over, its calls answered.
     TurnEnd,

@@ -135,6 +135,10 @@ pub const STORE_BYTES: u64 = 100 * 1000 * 1000;
 /// How long a stored library is kept that no path holds any more.
 pub const STORE_AGE: Duration = Duration::from_hours(7 * 24);
 
+/// How much of a name that somebody may have made up is shown in messages, in characters. Names that
+/// tools may have are shorter.
+pub const NAME_SHOWN: usize = 100;
+
 /// Tokens that an answer may have where the configuration says nothing and the provider demands a
 /// number: a whole file in one call fits, and every current model takes it.
 pub const MODEL_ANSWER_TOKENS: u32 = 8192;
@@ -149,6 +153,10 @@ pub const MODEL_FIRST_BYTE: Duration = Duration::from_mins(10);
 
 /// How long a server may be silent within an answer: some think for minutes and send nothing.
 pub const MODEL_IDLE: Duration = Duration::from_mins(5);
+
+/// How long a server may take to end a stream whose answer has ended. What still follows is the count
+/// of tokens, which comes at once; some servers forget the end.
+pub const MODEL_LAST_EVENTS: Duration = Duration::from_secs(2);
 
 /// Longest answer of a model, in bytes as they come.
 pub const MODEL_ANSWER_BYTES: usize = 64 * 1024 * 1024;

@@ -13,7 +13,7 @@ use agent_core::call::{Arguments, Before, CallView, Hooks, ToolCall};
 use agent_core::event::{ChangedTool, EndReason, Event, EventKind, FailedPlugin, SchemaChange};
 use agent_core::format;
 use agent_core::ids::{GenerationNumber, PluginName};
-use agent_core::message::{Block, Delta, Message, Role};
+use agent_core::message::{Block, Delta, Message, Role, StopReason};
 use agent_core::tool::{CallError, Change, FunctionTool, Problem, ToolCallResult, ToolSpec};
 use serde::Serialize;
 use serde_json::json;
@@ -263,6 +263,7 @@ fn agent_events() -> Vec<EventKind> {
         EventKind::MessageEnd {
             message: message(),
             usage: Some(json!({"inputTokens": 5})),
+            stop_reason: Some(StopReason::End),
         },
         EventKind::TurnEnd,
         end(EndReason::Final, None),

@@ -70,6 +70,11 @@ impl Conversation {
         self.open.iter().any(|call| call.answer.is_none())
     }
 
+    /// Whether this is the last thing that was said, and nobody has answered it.
+    pub fn awaits_answer_to(&self, message: &Message) -> bool {
+        message.role == Role::User && self.open.is_empty() && self.messages.last() == Some(message)
+    }
+
     /// Adds what somebody said who is not the model, and returns it as it is kept. Calls that are
     /// open are answered as aborted before.
     ///

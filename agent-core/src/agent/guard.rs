@@ -10,6 +10,7 @@ use tool_sdk::ErrorKind;
 use super::conversation::Requested;
 use crate::call::ToolCall;
 use crate::ids::{ContentHash, GenerationNumber};
+use crate::json_text::shortened;
 use crate::limits;
 use crate::message::Arguments;
 use crate::registry::Table;
@@ -95,7 +96,8 @@ impl RepeatGuard {
         } else {
             return call;
         };
-        let text = format!("The call of {} was not made again: {reason}", call.name);
+        let name = shortened(&call.name, limits::NAME_SHOWN);
+        let text = format!("The call of {name} was not made again: {reason}");
         call.refused(CallError::new(ErrorKind::Rejected, text))
     }
 

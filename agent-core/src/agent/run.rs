@@ -7,7 +7,7 @@ use super::turn::Turned;
 use super::{AgentError, Inner, Run, usage};
 use crate::abort::AbortSignal;
 use crate::event::{EndReason, EventKind};
-use crate::message::{Message, Role};
+use crate::message::{Message, Role, StopReason};
 
 /// A run that is on. Its end is told exactly once, also when whoever waits for it stops waiting.
 pub(super) struct Running<'a> {
@@ -16,6 +16,8 @@ pub(super) struct Running<'a> {
     pub(super) guard: RepeatGuard,
     /// How often the model was asked.
     pub(super) iterations: usize,
+    /// Why the last answer ends.
+    pub(super) stop_reason: Option<StopReason>,
     usage: Option<Value>,
     ended: bool,
 }
@@ -28,6 +30,7 @@ pub(super) async fn run(agent: &Inner) -> Result<Run, AgentError> {
     Ok(Run {
         reason: reason?,
         iterations: run.iterations,
+        stop_reason: run.stop_reason.clone(),
         usage: run.usage.clone(),
     })
 }
@@ -45,6 +48,7 @@ impl<'a> Running<'a> {
             guard: RepeatGuard::new(agent.settings.repeat_limit),
             agent,
             iterations: 0,
+            stop_reason: None,
             usage: None,
             ended: false,
         }
@@ -104,6 +108,7 @@ impl<'a> Running<'a> {
         events.emit(|| EventKind::MessageEnd {
             message: message(),
             usage: None,
+            stop_reason: None,
         });
     }
 

@@ -129,6 +129,7 @@ impl<'a> Running<'a> {
             () = abort.aborted() => return Ok(None),
             prompt = self.prompt(context) => prompt?,
         };
+        self.stop_reason = None;
         let heard = Heard::start(self.agent);
         let asked = tokio::select! {
             biased;
@@ -138,6 +139,7 @@ impl<'a> Running<'a> {
         match asked {
             Some(Ok(reply)) => {
                 self.spend(reply.usage.as_ref());
+                self.stop_reason = Some(reply.stop.clone());
                 Ok(Some((reply, heard)))
             }
             Some(Err(error)) => {
@@ -298,26 +300,26 @@ impl<'a> Heard<'a> {
 
     /// The answer is complete: it becomes part of the conversation, and its calls are open.
     fn end(mut self, reply: Reply) -> (Message, Vec<Requested>) {
-        let usage = reply.usage.clone();
-        self.keep(reply.into_message(), usage)
+        let (usage, stop) = (reply.usage.clone(), reply.stop.clone());
+        let kept = self.agent.talk().conversation.reply(reply.into_message());
+        self.tell(kept.0.clone(), usage, Some(stop));
+        kept
     }
 
     /// No answer will come. What came of it is told, but the model is asked anew.
     fn fail(mut self) {
         let message = self.so_far();
-        self.tell(message, None);
+        self.tell(message, None, None);
     }
 
-    fn keep(&mut self, message: Message, usage: Option<Value>) -> (Message, Vec<Requested>) {
-        let kept = self.agent.talk().conversation.reply(message);
-        self.tell(kept.0.clone(), usage);
-        kept
-    }
-
-    fn tell(&mut self, message: Message, usage: Option<Value>) {
+    fn tell(&mut self, message: Message, usage: Option<Value>, stop: Option<StopReason>) {
         self.ended = true;
         let events = self.agent.caller.events();
-        events.emit(|| EventKind::MessageEnd { message, usage });
+        events.emit(|| EventKind::MessageEnd {
+            message,
+            usage,
+            stop_reason: stop,
+        });
     }
 
     fn so_far(&self) -> Message {
@@ -332,7 +334,8 @@ impl Drop for Heard<'_> {
     fn drop(&mut self) {
         if !self.ended {
             let message = self.so_far();
-            self.keep(message, None);
+            let (message, _) = self.agent.talk().conversation.reply(message);
+            self.tell(message, None, None);
         }
     }
 }

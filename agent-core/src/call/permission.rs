@@ -16,7 +16,7 @@ use super::prepare::PreparedCall;
 use super::unwind::guarded;
 use crate::config::{FILE_NAME, Permission};
 use crate::ids::{ContentHash, GenerationNumber, PluginName};
-use crate::registry::ToolEntry;
+use crate::registry::{Table, ToolEntry};
 use crate::tool::{BoxFuture, CallError};
 
 /// What a person is asked.
@@ -108,12 +108,12 @@ impl Permissions {
         self
     }
 
-    /// Asks, where the tool must be asked for.
-    pub(super) async fn ask(&self, call: &PreparedCall<'_>) -> Result<(), CallError> {
+    /// Asks, where the tool must be asked for. Whether somebody was asked.
+    pub(super) async fn ask(&self, call: &PreparedCall<'_>) -> Result<bool, CallError> {
         // By the name that a person knows it by, whatever name the model is shown.
         let tool = own_name(&call.entry);
         if call.entry.permission() != Permission::Ask || self.allowed.contains(tool) {
-            return Ok(());
+            return Ok(false);
         }
         let generation = call.entry.generation();
         let fingerprint = ContentHash::of(call.arguments.to_string().as_bytes());
@@ -128,7 +128,7 @@ impl Permissions {
             ..any.clone()
         };
         if self.remembers(&any) || self.remembers(&same) {
-            return Ok(());
+            return Ok(false);
         }
         let Some(approver) = &self.approver else {
             return Err(nobody_to_ask(tool));
@@ -151,7 +151,7 @@ impl Permissions {
             }
             Err(report) => return refused(format!("Nobody could be asked: {report}")),
         }
-        Ok(())
+        Ok(true)
     }
 
     fn remembers(&self, what: &Remembered) -> bool {
@@ -184,13 +184,30 @@ fn own_name(entry: &ToolEntry) -> &str {
 
 /// What the configuration denies is refused before anything of the tool runs.
 pub(super) fn not_denied(entry: &ToolEntry) -> Result<(), CallError> {
-    if entry.permission() != Permission::Deny {
-        return Ok(());
+    if entry.permission() == Permission::Deny {
+        Err(denied(entry))
+    } else {
+        Ok(())
     }
+}
+
+/// What the configuration has denied since is refused as well: who says so while a question waits
+/// means this call too.
+pub(super) fn not_denied_since(entry: &ToolEntry, now: &Table) -> Result<(), CallError> {
+    let now = now.get(own_name(entry));
+    let now = now.filter(|now| now.plugin() == entry.plugin());
+    if now.is_some_and(|now| now.permission() == Permission::Deny) {
+        Err(denied(entry))
+    } else {
+        Ok(())
+    }
+}
+
+fn denied(entry: &ToolEntry) -> CallError {
     let (tool, own) = (&entry.spec().name, own_name(entry));
     let text =
         format!("Tool {tool} is denied by configuration: [tools.{own}] permission = \"deny\"");
-    Err(CallError::new(ErrorKind::Denied, text))
+    CallError::new(ErrorKind::Denied, text)
 }
 
 fn nobody_to_ask(tool: &str) -> CallError {

@@ -117,7 +117,9 @@ impl Caller {
             entry,
         };
         self.ask_before(&mut prepared).await?;
-        self.permissions.ask(&prepared).await?;
+        if self.permissions.ask(&prepared).await? {
+            permission::not_denied_since(&prepared.entry, &self.registry.table())?;
+        }
         Ok(prepared)
     }
 

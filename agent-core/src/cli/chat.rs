@@ -1,8 +1,7 @@
 //! `toolsmith chat`: a conversation with a language model that may call the project's tools.
 //!
 //! With `-p` one question, from a terminal a dialogue, from a pipe one question a line. Text goes to
-//! stdout as it comes, what happens around it to stderr. An interrupt ends what runs and keeps the
-//! conversation.
+//! stdout, what happens around it to stderr. An interrupt ends what runs and keeps the conversation.
 
 mod ask;
 mod describe;
@@ -10,14 +9,13 @@ mod kept;
 mod model;
 mod show;
 mod signals;
+mod told;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
-use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::sync::mpsc;
 
@@ -25,15 +23,16 @@ use super::context::Context;
 use super::progress::Quiet;
 use super::{CommandError, Exit, let_tools_stop, output};
 use crate::agent::{Agent, Run};
-use crate::config::{AgentMode, FILE_NAME, ToolExecution};
-use crate::event::EndReason;
+use crate::config::{AgentMode, ToolExecution};
+use crate::json_text::{one_line, shortened};
 use crate::limits;
-use crate::message::Message;
 use crate::registry::Scope;
+use crate::tool::problem::closest;
 
-use ask::Questions;
+use ask::{Questions, Screen};
 use kept::Kept;
 use signals::{Signals, Wish};
+use told::Answered;
 
 /// Flags of the command.
 #[derive(Debug, Args)]
@@ -82,18 +81,6 @@ fn tool_execution(word: &str) -> Result<ToolExecution, String> {
     model::word(word, ToolExecution::from_word, ToolExecution::ALL)
 }
 
-/// What one run came to, for programs.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Answered {
-    reason: EndReason,
-    iterations: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response: Option<Message>,
-}
-
 pub(super) async fn run(context: &Context, options: &Options) -> Result<Exit, CommandError> {
     if options.prompt.as_deref().is_some_and(is_blank) {
         let text = "the question is empty; expected its text behind `--prompt`";
@@ -101,8 +88,9 @@ pub(super) async fn run(context: &Context, options: &Options) -> Result<Exit, Co
     }
     // What is wrong with the model is told before anything is built.
     let model = model::choose(&context.config, options)?;
-    let (asking, questions) = ask::questions();
     let is_dialogue = options.prompt.is_none() && std::io::stdin().is_terminal();
+    let screen = is_dialogue.then(Screen::find).flatten();
+    let (asking, questions) = ask::questions(screen);
     let kept = options
         .conversation
         .as_deref()
@@ -110,11 +98,11 @@ pub(super) async fn run(context: &Context, options: &Options) -> Result<Exit, Co
         .transpose()?;
     let (kept, conversation) = kept.unzip();
     let conversation = conversation.unwrap_or_default();
-    let asking = is_dialogue.then_some(asking);
     let agent = describe::agent(context, options, model, asking, conversation)?;
     context.show_calls_elsewhere();
     let signals = Signals::listen().map_err(CommandError::failed)?;
     context.refresh(Scope::All).await?;
+    tell_of_unknown(context);
     let _watch = context.caller.registry().watch(Arc::new(Quiet));
     let mut chat = Chat {
         context,
@@ -322,29 +310,34 @@ impl Chat<'_> {
     }
 
     fn told(&self, run: Run) -> Exit {
-        let exit = match run.reason {
-            EndReason::Final | EndReason::Terminated => Exit::Done,
-            _ => Exit::Failed,
-        };
-        match run.reason {
-            EndReason::MaxIterations => output::say(&format!(
-                "ended at the limit of questions to the model (asked {} times, the closing one \
-                 included); `max_iterations` in `[agent]` of {FILE_NAME} sets it",
-                run.iterations
-            )),
-            EndReason::Aborted => output::say("aborted"),
-            _ => {}
-        }
-        let response = self.agent.take_response();
+        let answered = Answered::new(run, self.agent.take_response());
+        answered.tell();
         if self.context.output.json && self.options.events.is_none() {
-            self.context.output.json(&Answered {
-                reason: run.reason,
-                iterations: run.iterations,
-                usage: run.usage,
-                response,
-            });
+            self.context.output.json(&answered);
         }
-        exit
+        answered.exit()
+    }
+}
+
+/// Tells of names that may be slips of the pen. Their tools may still come while the chat goes on.
+fn tell_of_unknown(context: &Context) {
+    let table = context.caller.registry().table();
+    let names = || {
+        table
+            .entries()
+            .iter()
+            .map(|entry| entry.spec().name.as_str())
+    };
+    for name in &context.allowed {
+        if context.quiet || table.get(name).is_some() {
+            continue;
+        }
+        let hint = closest(name, names());
+        let hint = hint.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+        let name = shortened(&one_line(name), limits::NAME_SHOWN);
+        output::say(&format!(
+            "warning: `--allow {name}` names no tool that there is now{hint}"
+        ));
     }
 }
 

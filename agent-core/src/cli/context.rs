@@ -23,6 +23,8 @@ pub(super) struct Context {
     pub(super) caller: Caller,
     /// What need not be asked for.
     pub(super) permissions: Permissions,
+    /// The tools that `--allow` names.
+    pub(super) allowed: Vec<String>,
     pub(super) output: Output,
     pub(super) speaker: Speaker,
     /// The configuration as it was when the command began.
@@ -138,6 +140,7 @@ impl Context {
         Ok(Self {
             caller,
             permissions,
+            allowed: global.allow.clone(),
             output,
             speaker,
             config,

@@ -63,6 +63,11 @@ impl Output {
         }
     }
 
+    /// Whether a person looks at it on a terminal.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.colour
+    }
+
     /// One text and a newline.
     pub(super) fn text(&self, text: &str) {
         self.write(text);
@@ -75,11 +80,8 @@ impl Output {
 
     /// Foreign text: on a terminal without what would steer it.
     fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let steers = |letter: char| steers(letter) && letter != '\n' && letter != '\t';
-        if self.colour && text.contains(steers) {
-            // Lines of other systems end with both.
-            let text = text.replace('\r', "");
-            Cow::Owned(text.replace(steers, &char::REPLACEMENT_CHARACTER.to_string()))
+        if self.colour {
+            harmless(text)
         } else {
             Cow::Borrowed(text)
         }
@@ -132,6 +134,17 @@ pub(super) fn complain(message: &str, hint: &str) {
 )]
 pub(super) fn say(line: &str) {
     eprintln!("{line}");
+}
+
+/// Foreign lines without what would steer a terminal.
+pub(super) fn harmless(text: &str) -> Cow<'_, str> {
+    let steers = |letter: char| steers(letter) && letter != '\n' && letter != '\t';
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    // Lines of other systems end with both.
+    let text = text.replace('\r', "");
+    Cow::Owned(text.replace(steers, &char::REPLACEMENT_CHARACTER.to_string()))
 }
 
 /// The prompt of the console.

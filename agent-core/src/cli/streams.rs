@@ -1,5 +1,5 @@
 //! Keeps the real stdout clean: whatever plugins print goes to the host's log, under the name of
-//! the plugin that was at work.
+//! the plugin that was at work, if only one was.
 //!
 //! Descriptor 1 is pointed at a pipe before the first library is mapped; the real stdout is moved
 //! aside. A thread reads the pipe line by line and hands the lines to another one, which logs them.
@@ -28,13 +28,10 @@ impl Speaker {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(plugin.to_owned());
     }
 
-    fn name(&self) -> String {
-        let name = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        name.unwrap_or_else(|| "unknown".to_owned())
+    /// Nobody where several may be at work, as in a chat: one process has one stdout.
+    fn name(&self) -> Option<String> {
+        let name = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        name.clone()
     }
 }
 
@@ -69,9 +66,9 @@ pub(super) fn capture(speaker: Speaker) -> io::Result<Capture> {
     Ok(Capture { real, ended })
 }
 
-/// A line that was printed while a plugin was at work.
+/// A line that was printed, and the plugin that was at work, where it is known.
 struct Line {
-    plugin: String,
+    plugin: Option<String>,
     text: Vec<u8>,
 }
 

@@ -17,6 +17,8 @@ use super::presets::{Preset, PresetError};
 use super::turns::Turns;
 use crate::config::Permission;
 use crate::ids::{ContentHash, GenerationNumber, PluginName};
+use crate::json_text::shortened;
+use crate::limits;
 use crate::plugin::{Generation, Lease};
 use crate::tool::preset::hide;
 use crate::tool::problem::closest;
@@ -370,7 +372,7 @@ impl Table {
     /// What to say of a name that no tool has (R7).
     pub fn unknown(&self, name: &str) -> String {
         let names = || self.entries.iter().map(|entry| entry.spec().name.as_str());
-        let mut text = format!("Tool {name} not found");
+        let mut text = format!("Tool {} not found", shortened(name, limits::NAME_SHOWN));
         if let Some(close) = closest(name, names()) {
             _ = write!(text, "\nDid you mean {close:?}?");
         }

@@ -263,6 +263,7 @@ async fn r25_last_call_of_a_cut_answer_is_refused() {
     let agent = agent.tool(tool).build().unwrap();
     let run = within(agent.run("Hello")).await.unwrap();
     assert_eq!((run.reason, run.iterations), (EndReason::Final, 3));
+    assert_eq!(run.stop_reason, Some(StopReason::Length));
     assert_eq!(log.take(), ["1", "3"]);
     let answers = results(&agent.conversation().messages());
     assert!(

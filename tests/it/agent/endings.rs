@@ -231,6 +231,41 @@ async fn failure_of_the_model_ends_the_run_and_resume_tries_again() {
     assert_eq!(asked(&model.prompts()[2]), asked(&model.prompts()[1]));
 }
 
+/// Whoever asks again what a failed run has left without an answer has said it once; other words, and
+/// the same ones after an answer, are said.
+#[tokio::test]
+async fn question_without_an_answer_is_not_said_twice() {
+    let error = ModelError::new(ModelErrorKind::Cut, "cut");
+    let model = ScriptedModel::default();
+    for answer in [
+        Err(error.clone()),
+        Err(error),
+        Ok(Reply::text("Hi.")),
+        Ok(Reply::text("Again?")),
+    ] {
+        model.then(answer);
+    }
+    let agent = Agent::builder(model.clone()).build().unwrap();
+    for words in ["Hello", "Hello", "Hello?", "Hello?"] {
+        drop(within(agent.run(words)).await);
+    }
+    let texts: Vec<Vec<String>> = model
+        .prompts()
+        .iter()
+        .map(|prompt| {
+            prompt
+                .context
+                .messages
+                .iter()
+                .map(Message::as_text)
+                .collect()
+        })
+        .collect();
+    assert_eq!(texts[1], ["Hello"]);
+    assert_eq!(texts[2], ["Hello", "Hello?"]);
+    assert_eq!(texts[3], ["Hello", "Hello?", "Hi.", "Hello?"]);
+}
+
 /// g5.hook-error: a panic of the model, or of its format, is the run's error and nothing more.
 #[tokio::test]
 async fn g5_hook_error_of_the_model_is_the_runs_error() {
@@ -250,7 +285,7 @@ async fn g5_hook_error_of_the_model_is_the_runs_error() {
             assert_eq!(count("messageStart"), count("messageEnd"));
             assert_eq!(count("turnStart"), count("turnEnd"));
         }
-        assert_eq!(agent.conversation().messages().len(), 2);
+        assert_eq!(agent.conversation().messages().len(), 1);
     };
     let model = |_: Prompt| async { panic!("out of words") };
     let (agent, events) = recorded(model);

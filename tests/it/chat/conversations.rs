@@ -73,19 +73,26 @@ fn conversation_outlives_its_tools() {
     }
 }
 
-/// What was asked is kept although nobody answered, so that nothing has to be typed again.
+/// What was asked is kept although nobody answered, so that nothing has to be typed again; whoever asks
+/// it again all the same has said it once.
 #[test]
 fn question_without_an_answer_is_kept() {
     let server = Server::start(Dialect::OpenAi, []);
     let project = talking(&server);
     let ran = chat(&project, &["-p", "Hi", "--conversation", "talk.json"]);
     assert_eq!(ran.code, Some(1));
-    let kept = fs_err::read_to_string(project.path().join("talk.json")).unwrap();
-    let kept: Value = serde_json::from_str(&kept).unwrap();
+    let file = project.path().join("talk.json");
+    let kept: Value = serde_json::from_str(&fs_err::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(
         kept,
         json!([{"role": "user", "content": [{"type": "text", "text": "Hi"}]}])
     );
+    let server = Server::start(Dialect::OpenAi, [Answer::saying("Hello!")]);
+    let file = file.display().to_string();
+    let ran = chat(&talking(&server), &["-p", "Hi", "--conversation", &file]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let messages = &server.requests()[0].body["messages"];
+    assert_eq!(messages, &json!([{"role": "user", "content": "Hi"}]));
 }
 
 /// A file that holds something else is named with the reason, and left as it is.
@@ -99,7 +106,7 @@ fn file_that_is_no_conversation_is_left_alone() {
     ]);
     for (text, reason) in [
         ("[{\"role\"", "EOF while parsing"),
-        ("{}", "expected a sequence"),
+        ("{}", "expected a list of messages"),
         (&unanswered.to_string(), "the call `call_1` is not answered"),
     ] {
         project.write("talk.json", text);

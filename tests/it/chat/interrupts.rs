@@ -35,11 +35,19 @@ fn signal_ends_an_answer_and_keeps_what_came_of_it() {
         let answer = Answer::saying("One moment. ").then_holding(&Gate::default());
         let server = Server::start(Dialect::OpenAi, [answer]);
         let project = talking(&server);
-        let flags = ["-p", "Hi", "--conversation", "talk.json"];
+        let flags = [
+            "-p",
+            "Hi",
+            "--events",
+            "json",
+            "--conversation",
+            "talk.json",
+        ];
         let chat = Chat::start(&mut command(&project, &flags));
         chat.stdout.wait_for("moment. ");
         let ran = end(chat, signal);
-        assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), "One moment. \n"));
+        let last: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+        assert_eq!((ran.code, &last["reason"]), (Some(1), &json!("aborted")));
         assert!(ran.stderr.contains("aborted"), "{}", ran.stderr);
         let said = &kept(&project)[1]["content"];
         assert_eq!(said, &json!([{"type": "text", "text": "One moment. "}]));

@@ -5,15 +5,14 @@ use agent_core::message::Reply;
 use agent_core::registry::Registry;
 use serde_json::{Value, json};
 
-use super::fixture::{
-    Chat, LAST, QUESTION, RESULT, chat, command, equipped, talking, weather_script,
-};
+use super::fixture::{LAST, QUESTION, RESULT, chat, equipped, talking, weather_script};
 use super::replies::Answer;
-use super::server::{Dialect, Gate, Server};
+use super::server::{Dialect, Server};
 use crate::agent::{calling, weather};
 use crate::host::{Recorder, within};
 
-/// Stdout is the text and nothing else, whatever tools do and print; what they do is told on stderr.
+/// Stdout is the last word and nothing else, whatever tools do and print; what they do, and what the
+/// model says before, is told on stderr.
 #[test]
 fn answer_alone_is_on_stdout() {
     for dialect in Dialect::BOTH {
@@ -26,8 +25,9 @@ fn answer_alone_is_on_stdout() {
         let project = equipped(&server);
         let ran = chat(&project, &["-p", QUESTION]);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-        assert_eq!(ran.stdout, format!("One moment. \n{LAST}\n"));
+        assert_eq!(ran.stdout, format!("{LAST}\n"));
         for told in [
+            "One moment. \n→ getWeather",
             "→ getWeather {\"city\": \"Tokyo\"}\n",
             RESULT,
             "  {\"status\": \"Fetching data...\"}\n",
@@ -39,24 +39,84 @@ fn answer_alone_is_on_stdout() {
         let requests = server.requests();
         assert_eq!(requests.len(), 2);
         assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 7);
+        // Several plugins may be at work, so the log names none.
+        let log = project.log();
+        let printed = log.lines().find(|line| line.contains("printed by a tool"));
+        assert!(!printed.unwrap().contains("plugin="), "{printed:?}");
     }
 }
 
-/// Pieces of an answer are there before its end.
+/// What is not the last word is nowhere where nobody wants to hear it.
 #[test]
-fn text_is_printed_as_it_comes() {
+fn quiet_chat_prints_the_last_word_alone() {
+    let call = Answer::saying("One moment. ").and_calling("call_1", "steps", json!({}));
+    let server = Server::start(Dialect::OpenAi, [call, Answer::saying(LAST)]);
+    let ran = chat(&equipped(&server), &["-p", QUESTION, "--quiet"]);
+    let expected = (Some(0), format!("{LAST}\n"), String::new());
+    assert_eq!((ran.code, ran.stdout, ran.stderr), expected);
+}
+
+/// Whoever reads stdout gets no piece of an answer that began anew, or that broke off.
+#[test]
+fn void_text_is_not_on_stdout() {
     for dialect in Dialect::BOTH {
-        let gate = Gate::default();
-        let answer = Answer::saying("One moment. ").then_holding(&gate);
-        let server = Server::start(dialect, [answer.then_saying("Grüße aus 東京!")]);
-        let project = talking(&server);
-        let on = Chat::start(&mut command(&project, &["-p", "Hello"]));
-        assert_eq!(on.stdout.wait_for("moment. "), "One moment. ");
-        gate.open();
-        let ran = on.finish();
-        assert_eq!(ran.stdout, "One moment. Grüße aus 東京!\n");
-        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+        let broken = || Answer::saying("One half ").then_breaking();
+        let server = Server::start(dialect, [broken(), Answer::saying(LAST)]);
+        let ran = chat(&talking(&server), &["-p", QUESTION]);
+        let expected = (Some(0), format!("{LAST}\n"));
+        assert_eq!((ran.code, ran.stdout), expected, "{}", ran.stderr);
+        assert!(ran.stderr.contains("begins anew"), "{}", ran.stderr);
+
+        let server = Server::start(dialect, [broken()]);
+        let ran = chat(&talking(&server), &["-p", QUESTION]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""));
     }
+}
+
+/// An answer that is not whole, or holds nothing, is told to people and to programs.
+#[test]
+fn answers_that_only_look_whole_are_told() {
+    for dialect in Dialect::BOTH {
+        for (answer, stop, told) in [
+            (
+                Answer::saying("This is the e").cut_off(),
+                "length",
+                "cut off by the limit of tokens",
+            ),
+            (Answer::saying("I").held_back(), "refused", "held back"),
+            (Answer::default(), "end", "without any text"),
+        ] {
+            let server = Server::start(dialect, [answer.clone(), answer]);
+            let project = talking(&server);
+            let ran = chat(&project, &["-p", "Hi", "--json"]);
+            assert_eq!(
+                (ran.code, &ran.json()["stopReason"]),
+                (Some(0), &json!(stop))
+            );
+            let lines: Vec<&str> = ran.stderr.lines().collect();
+            assert!(lines.len() == 1 && lines[0].contains(told), "{lines:?}");
+            let ran = chat(&project, &["-p", "Hi", "--events", "json"]);
+            let mut ends = ran
+                .stdout
+                .lines()
+                .filter(|line| line.contains("\"messageEnd\""));
+            let end: Value = serde_json::from_str(ends.next_back().unwrap()).unwrap();
+            assert_eq!(end["stopReason"], stop);
+        }
+    }
+}
+
+/// A name that a model makes up fills neither the screen nor its own context.
+#[test]
+fn endless_name_of_a_tool_is_shortened() {
+    let call = Answer::calling("call_1", &"x".repeat(100_000), json!({}));
+    let server = Server::start(Dialect::OpenAi, [call, Answer::saying(LAST)]);
+    let ran = chat(&talking(&server), &["-p", QUESTION]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("x…: Tool xxx"), "{}", ran.stderr);
+    let messages = server.requests()[1].body["messages"].clone();
+    let read = messages[2]["content"].as_str().unwrap();
+    assert!(read.contains("not found") && read.len() < 1000, "{read}");
 }
 
 /// Exactly one JSON value: why it ended, after how many questions, for how much, with which words.
@@ -65,7 +125,7 @@ fn json_is_one_value() {
     let server = Server::start(Dialect::OpenAi, weather_script());
     let ran = chat(&equipped(&server), &["-p", QUESTION, "--json"]);
     let expected = json!({
-        "reason": "final", "iterations": 2, "usage": ran.json()["usage"],
+        "reason": "final", "stopReason": "end", "iterations": 2, "usage": ran.json()["usage"],
         "response": {"role": "assistant", "content": [{"type": "text", "text": LAST}]},
     });
     assert_eq!((ran.code, ran.json()), (Some(0), expected));

@@ -84,3 +84,18 @@ fn denied_tool_is_neither_offered_nor_run() {
         "{offered}"
     );
 }
+
+/// A slip of the pen would only be noticed when the model is refused; the tool may still come, so that
+/// it is no error.
+#[test]
+fn unknown_name_that_is_allowed_is_told() {
+    let server = Server::start(Dialect::OpenAi, [Answer::saying("a"), Answer::saying("b")]);
+    let project = equipped(&server);
+    let flags = ["-p", "Hi", "--allow", "ereas", "--allow", "erase"];
+    let ran = chat(&project, &flags);
+    let expected =
+        "warning: `--allow ereas` names no tool that there is now; did you mean `erase`?\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), expected));
+    let ran = chat(&project, &[&flags[..], &["--quiet"]].concat());
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+}

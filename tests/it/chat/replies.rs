@@ -9,6 +9,14 @@ use super::server::{Dialect, Gate, MODEL};
 pub(crate) struct Answer {
     pieces: Vec<Piece>,
     calls: Vec<Call>,
+    stop: Option<Stop>,
+}
+
+/// Why an answer ends that is not whole.
+#[derive(Clone, Copy)]
+enum Stop {
+    Length,
+    Refused,
 }
 
 #[derive(Clone)]
@@ -16,6 +24,8 @@ enum Piece {
     Text(String),
     /// Nothing comes until somebody lets it.
     Hold(Gate),
+    /// The connection breaks.
+    Break,
 }
 
 #[derive(Clone)]
@@ -31,7 +41,7 @@ impl Answer {
         let words = text.split_inclusive(' ');
         Self {
             pieces: words.map(|word| Piece::Text(word.to_owned())).collect(),
-            calls: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -72,10 +82,28 @@ impl Answer {
         self
     }
 
+    /// Nothing more, since the connection breaks.
+    pub(crate) fn then_breaking(mut self) -> Self {
+        self.pieces.push(Piece::Break);
+        self
+    }
+
+    /// The same, ended by the limit of tokens.
+    pub(crate) fn cut_off(mut self) -> Self {
+        self.stop = Some(Stop::Length);
+        self
+    }
+
+    /// The same, held back by the provider.
+    pub(crate) fn held_back(mut self) -> Self {
+        self.stop = Some(Stop::Refused);
+        self
+    }
+
     fn text(&self) -> String {
         let texts = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Text(text) => Some(text.as_str()),
-            Piece::Hold(_) => None,
+            Piece::Hold(_) | Piece::Break => None,
         });
         texts.collect()
     }
@@ -85,6 +113,7 @@ impl Answer {
 pub(crate) enum Sent {
     Event(String),
     Hold(Gate),
+    Break,
 }
 
 /// An answer in one piece.
@@ -131,10 +160,11 @@ fn openai_usage() -> Value {
 }
 
 fn finish(answer: &Answer) -> &'static str {
-    if answer.calls.is_empty() {
-        "stop"
-    } else {
-        "tool_calls"
+    match answer.stop {
+        Some(Stop::Length) => "length",
+        Some(Stop::Refused) => "content_filter",
+        None if answer.calls.is_empty() => "stop",
+        None => "tool_calls",
     }
 }
 
@@ -160,6 +190,7 @@ fn openai_events(answer: &Answer, with_usage: bool) -> Vec<Sent> {
         sent.push(match piece {
             Piece::Text(text) => delta(json!({"content": text})),
             Piece::Hold(gate) => Sent::Hold(gate.clone()),
+            Piece::Break => Sent::Break,
         });
     }
     for (index, call) in answer.calls.iter().enumerate() {
@@ -209,10 +240,11 @@ fn anthropic_message() -> Value {
 }
 
 fn stop(answer: &Answer) -> &'static str {
-    if answer.calls.is_empty() {
-        "end_turn"
-    } else {
-        "tool_use"
+    match answer.stop {
+        Some(Stop::Length) => "max_tokens",
+        Some(Stop::Refused) => "refusal",
+        None if answer.calls.is_empty() => "end_turn",
+        None => "tool_use",
     }
 }
 
@@ -237,6 +269,7 @@ fn anthropic_events(answer: &Answer) -> Vec<Sent> {
             sent.push(match piece {
                 Piece::Text(text) => delta(index, json!({"type": "text_delta", "text": text})),
                 Piece::Hold(gate) => Sent::Hold(gate.clone()),
+                Piece::Break => Sent::Break,
             });
         }
         sent.push(end(index));

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -309,6 +309,7 @@ fn stream(connection: &mut TcpStream, sent: Vec<Sent>) -> Option<()> {
                 chunk(connection, second)?;
             }
             Sent::Hold(gate) => hold(connection, &gate)?,
+            Sent::Break => return connection.shutdown(Shutdown::Both).ok(),
         }
     }
     connection.write_all(b"0\r\n\r\n").ok()

@@ -15,11 +15,22 @@ const END_OF_INPUT: &str = "\x04";
 
 /// A person at a terminal who talks with the model of the project. `None`, with the reason, where
 /// there is no terminal to be had.
+fn sit_down(project: &Project, arguments: &[&str]) -> Option<Chat> {
+    let terminal = sit_down_where(project, arguments, |command| format!("exec {command}"))?;
+    terminal.stdout.wait_for("> ");
+    Some(terminal)
+}
+
+/// The same, with the command inside of what a shell is told.
 #[expect(
     clippy::print_stderr,
     reason = "whoever runs the tests reads what was left out"
 )]
-fn sit_down(project: &Project, arguments: &[&str]) -> Option<Chat> {
+fn sit_down_where(
+    project: &Project,
+    arguments: &[&str],
+    told: impl Fn(&str) -> String,
+) -> Option<Chat> {
     let is_there = Command::new("script").arg("--version").output();
     if !is_there.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux"))
     {
@@ -37,7 +48,7 @@ fn sit_down(project: &Project, arguments: &[&str]) -> Option<Chat> {
             "--quiet",
             "--return",
             "--command",
-            &format!("exec {}", words.join(" ")),
+            &told(&words.join(" ")),
             "/dev/null",
         ])
         .current_dir(project.path())
@@ -49,9 +60,7 @@ fn sit_down(project: &Project, arguments: &[&str]) -> Option<Chat> {
             None => script.env_remove(name),
         };
     }
-    let terminal = Chat::start(&mut script);
-    terminal.stdout.wait_for("> ");
-    Some(terminal)
+    Some(Chat::start(&mut script))
 }
 
 /// How often the chat has asked for the next question.
@@ -292,4 +301,62 @@ fn model_can_not_steer_the_terminal() {
     }
     // A carriage return would let the next words overwrite the line.
     assert!(!screen.replace("\r\n", "\n").contains('\r'), "{screen:?}");
+}
+
+/// Pieces of an answer are there before its end.
+#[test]
+fn text_is_shown_as_it_comes() {
+    for dialect in Dialect::BOTH {
+        let gate = Gate::default();
+        let answer = Answer::saying("One moment. ").then_holding(&gate);
+        let server = Server::start(dialect, [answer.then_saying("Grüße aus 東京!")]);
+        let project = talking(&server);
+        let Some(mut terminal) = sit_down(&project, &[]) else {
+            return;
+        };
+        terminal.type_in("Hello\n");
+        let screen = terminal.stdout.wait_for("One moment. ");
+        assert!(!screen.contains("Grüße"), "{screen}");
+        gate.open();
+        terminal.stdout.wait_for("One moment. Grüße aus 東京!");
+        wait_for_prompt(&terminal, 2);
+        terminal.type_in(END_OF_INPUT);
+        assert_eq!(terminal.wait().code(), Some(0));
+    }
+}
+
+/// Runs a chat whose stderr leads to a file; what is typed is heard when the screen shows a text.
+fn erase_without_stderr(before: &str, shown: &str, typed: &str) -> Option<String> {
+    let call = Answer::calling("call_1", "erase", json!({"folder": "x"}));
+    let server = Server::start(Dialect::OpenAi, [call, Answer::saying("Done.")]);
+    let project = equipped(&server);
+    let told = |command: &str| format!("exec {before} {command} 2>errors");
+    let mut terminal = sit_down_where(&project, &[], told)?;
+    terminal.type_in("Erase it\n");
+    terminal.stdout.wait_for(shown);
+    terminal.type_in(typed);
+    terminal.stdout.wait_for("Done.");
+    terminal.type_in(END_OF_INPUT);
+    assert_eq!(terminal.wait().code(), Some(0));
+    let errors = fs_err::read_to_string(project.path().join("errors")).unwrap();
+    assert!(!errors.contains("May `erase` run"), "{errors}");
+    Some(last_told(&server, 1))
+}
+
+/// Whoever sends stderr elsewhere sees the question all the same.
+#[test]
+fn question_is_shown_on_the_terminal_where_stderr_leads_elsewhere() {
+    let Some(heard) = erase_without_stderr("", "n or a reason: no", "y\n") else {
+        return;
+    };
+    assert_eq!(heard, "erased x");
+}
+
+/// A process without a terminal of its own, though its stdin is one, can show nobody a question.
+#[test]
+fn call_is_refused_where_nobody_sees_the_question() {
+    let Some(heard) = erase_without_stderr("setsid --wait", "", "") else {
+        return;
+    };
+    assert!(heard.contains("needs a person's approval"), "{heard}");
 }

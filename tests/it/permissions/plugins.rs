@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use agent_core::abort::AbortSignal;
 use agent_core::call::{Approval, Arguments, Caller, Permissions, Question, ToolCall};
 use agent_core::registry::Scope;
+use agent_core::tool::ToolCallResult;
 use serde_json::json;
+use tool_sdk::ErrorKind;
 use toolsmith_tests::{Project, call, repository};
 
 use crate::host::{Log, within};
@@ -105,13 +107,36 @@ async fn permission_follows_the_file() {
     assert_eq!(generation.0, 1, "nothing was loaded anew");
 }
 
-/// A permission that is taken away while a person thinks does not change what was asked; one that
-/// denies counts for the next call.
+/// A person who thinks is asked about one version, and that one runs.
 #[tokio::test(flavor = "multi_thread")]
 async fn reload_while_a_person_thinks_runs_what_was_asked_for() {
     let project = Project::new();
     project.plugin("aa", &eraser("old"));
     let caller = project.host().await;
+    let result = while_a_person_thinks(&caller, || project.source("aa", &eraser("new"))).await;
+    assert_eq!(result.text(), "old");
+}
+
+/// Whoever denies a tool while its question waits means this call too, also where the tools are pinned.
+#[tokio::test(flavor = "multi_thread")]
+async fn denial_while_a_person_thinks_counts() {
+    let project = Project::new();
+    project.plugin("aa", &eraser("erased"));
+    let caller = project.following_host().await;
+    let caller = caller.pinned(Arc::new(caller.registry().pin()));
+    let sdk = repository().join("tool-sdk").display().to_string();
+    let deny = || {
+        let text = format!("[tools.erase]\npermission = \"deny\"\n[sdk]\npath = {sdk:?}\n");
+        project.write("toolsmith.toml", &text);
+    };
+    let result = while_a_person_thinks(&caller, deny).await;
+    let error = result.error.as_ref().unwrap();
+    assert_eq!(error.kind, ErrorKind::Denied, "{}", error.message);
+    assert!(error.message.contains("permission = \"deny\""));
+}
+
+/// Calls the tool, changes something while a person is asked, and allows the call.
+async fn while_a_person_thinks(caller: &Caller, change: impl FnOnce()) -> Arc<ToolCallResult> {
     let (asked, wait) = tokio::sync::oneshot::channel();
     let (answer, answered) = tokio::sync::oneshot::channel();
     let channels = Mutex::new(Some((asked, answered)));
@@ -126,8 +151,8 @@ async fn reload_while_a_person_thinks_runs_what_was_asked_for() {
         asking.call(call, &AbortSignal::new()).await
     });
     within(wait).await.unwrap();
-    project.source("aa", &eraser("new"));
-    refresh(&caller).await;
+    change();
+    refresh(caller).await;
     answer.send(Approval::Once).unwrap();
-    assert_eq!(within(running).await.unwrap().result.text(), "old");
+    within(running).await.unwrap().result
 }

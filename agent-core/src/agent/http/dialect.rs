@@ -74,6 +74,13 @@ impl Stream {
         }
     }
 
+    pub(super) fn has_ended(&self) -> bool {
+        match self {
+            Self::OpenAi(stream) => stream.has_ended(),
+            Self::Anthropic(stream) => stream.has_ended(),
+        }
+    }
+
     pub(super) fn is_done(&self) -> bool {
         match self {
             Self::OpenAi(stream) => stream.is_done(),

@@ -1,14 +1,15 @@
 //! One request and its answer.
 
 use std::pin::pin;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{Stream, StreamExt, TryStreamExt, try_unfold};
-use reqwest::Response;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use reqwest::{Response, StatusCode};
 use sse_stream::SseByteStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::dialect::Dialect;
 use super::failure::{Failure, is_page};
@@ -16,6 +17,15 @@ use super::place::Place;
 use crate::format::{FormatError, received};
 use crate::limits;
 use crate::message::{Delta, Reply};
+
+/// The type of whole answers.
+const JSON: &str = "application/json";
+
+/// The type of streams.
+const EVENTS: &str = "text/event-stream";
+
+/// How much is kept of what may be no stream, in bytes: enough for a page's title.
+const START: usize = 4096;
 
 /// Everything that a try needs.
 pub(super) struct Exchange<'a> {
@@ -64,21 +74,28 @@ impl Exchange<'_> {
         if is_page(&body) {
             return Err(Failure::of_page(self.place, status, &body));
         }
-        received::parse(&body)
-            .and_then(|response| self.dialect.reply(&response))
-            .map_err(|error| Failure::of_format(self.place, &error))
+        let kind = kind(&headers);
+        let response = received::parse(&body).map_err(|error| {
+            if kind.starts_with(JSON) || body.trim().is_empty() {
+                Failure::of_format(self.place, &error)
+            } else {
+                Failure::of_kind(self.place, &kind, &body)
+            }
+        })?;
+        let reply = self.dialect.reply(&response);
+        reply.map_err(|error| Failure::of_format(self.place, &error))
     }
 
     async fn send(&self) -> Result<Response, Failure> {
         let accepted = if self.streamed {
             "text/event-stream, application/json"
         } else {
-            "application/json"
+            JSON
         };
         let request = self
             .client
             .post(self.place.endpoint.clone())
-            .header(CONTENT_TYPE, "application/json")
+            .header(CONTENT_TYPE, JSON)
             .header(ACCEPT, accepted)
             .body(self.body.clone());
         match timeout(self.first_byte, request.send()).await {
@@ -101,11 +118,25 @@ impl Exchange<'_> {
         response: Response,
         tell: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<Reply, Failure> {
+        let (status, kind) = (response.status(), kind(response.headers()));
         let mut answer = self.dialect.stream();
         let mut broken = None;
-        let mut events = pin!(SseByteStream::new(Box::pin(chunks(response, self.idle))));
+        let mut heard = false;
+        let start = Mutex::new(Vec::new());
+        let bytes = chunks(response, self.idle).inspect_ok(|chunk| {
+            let mut start = start.lock().unwrap_or_else(PoisonError::into_inner);
+            let missing = START.saturating_sub(start.len()).min(chunk.len());
+            start.extend_from_slice(&chunk.slice(..missing));
+        });
+        let mut events = pin!(SseByteStream::new(Box::pin(bytes)));
+        let mut grace = None;
         while !answer.is_done() {
-            let event = match events.next().await {
+            let next = match grace {
+                None => events.next().await,
+                // Whoever has the whole answer does not wait long for a server that forgets the end.
+                Some(end) => timeout_at(end, events.next()).await.unwrap_or(None),
+            };
+            let event = match next {
                 Some(Ok(event)) => event,
                 Some(Err(error)) => {
                     broken = Some(self.undecoded(error));
@@ -113,16 +144,37 @@ impl Exchange<'_> {
                 }
                 None => break,
             };
-            let news = answer.data(&event.data.unwrap_or_default());
-            for delta in news.map_err(|error| Failure::of_format(self.place, &error))? {
+            let data = event.data.unwrap_or_default();
+            heard |= !data.is_empty();
+            let news = answer.data(&data);
+            let news = news.map_err(|error| Failure::of_format(self.place, &error))?;
+            if answer.has_ended() && (grace.is_none() || !news.is_empty()) {
+                grace = Some(Instant::now() + limits::MODEL_LAST_EVENTS);
+            }
+            for delta in news {
                 tell(delta);
             }
         }
         // An answer that was whole before the connection broke is an answer.
         answer.finish().map_err(|error| match (error, broken) {
             (FormatError::Cut, Some(broken)) => broken,
+            (FormatError::Cut, None) if !heard => {
+                let start = start.lock().unwrap_or_else(PoisonError::into_inner);
+                self.no_stream(status, &kind, &String::from_utf8_lossy(&start))
+            }
             (error, _) => Failure::of_format(self.place, &error),
         })
+    }
+
+    /// What came whole is no stream of events.
+    fn no_stream(&self, status: StatusCode, kind: &str, start: &str) -> Failure {
+        if is_page(start) {
+            Failure::of_page(self.place, status, start)
+        } else if kind.starts_with(EVENTS) || start.trim().is_empty() {
+            Failure::of_format(self.place, &FormatError::Cut)
+        } else {
+            Failure::of_kind(self.place, kind, start)
+        }
     }
 
     fn broken(&self, broken: Broken) -> Failure {
@@ -164,11 +216,16 @@ fn chunks(response: Response, idle: Duration) -> impl Stream<Item = Result<Bytes
     })
 }
 
-/// Whether the answer is a stream: some servers answer in one piece although a stream was asked for.
+/// Whether the answer is a stream: some servers answer in one piece although a stream was asked for,
+/// and some call a stream by another name.
 fn may_be_stream(headers: &HeaderMap) -> bool {
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok());
-    let kind = kind.unwrap_or_default().to_ascii_lowercase();
-    !kind.starts_with("application/json") && !kind.starts_with("text/html")
+    let kind = kind(headers);
+    !kind.starts_with(JSON) && !kind.starts_with("text/html")
+}
+
+/// What a server calls its answer, in small letters; empty where it says nothing.
+fn kind(headers: &HeaderMap) -> String {
+    let kind = headers.get(CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok());
+    kind.unwrap_or_default().to_ascii_lowercase()
 }

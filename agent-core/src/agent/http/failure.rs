@@ -12,6 +12,10 @@ use super::place::Place;
 use crate::agent::model::{ModelError, ModelErrorKind as Kind};
 use crate::format::FormatError;
 use crate::format::received;
+use crate::json_text::shortened;
+
+/// How much is shown of what is no answer, in characters.
+const STARTS: usize = 100;
 
 /// A try that failed.
 pub(super) struct Failure {
@@ -130,6 +134,21 @@ impl Failure {
             status.as_u16(),
         );
         Self::new(kind, again, text)
+    }
+
+    /// Something came that is no answer of any dialect.
+    pub(super) fn of_kind(place: &Place, kind: &str, start: &str) -> Self {
+        let setting = place.setting("base_url");
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        let kind = if kind.is_empty() { "text" } else { kind };
+        let text = format!(
+            "{} gives no model's answer: expected JSON or a stream of events, found {} that starts \
+             with \"{}\"; check {setting} and the provider",
+            place.base_url,
+            place.quoted(kind),
+            shortened(&place.quoted(start), STARTS),
+        );
+        Self::new(Kind::Malformed, false, text)
     }
 
     /// The server refuses.

@@ -1,5 +1,8 @@
 //! Asks the person at the terminal whether a call may run.
 
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::output;
@@ -15,21 +18,60 @@ type Asked = (Question, oneshot::Sender<Approval>);
 /// Puts questions to the person.
 pub(super) struct Asking(mpsc::UnboundedSender<Asked>);
 
+/// Where a person sees a question.
+pub(super) enum Screen {
+    Stderr,
+    /// The terminal of the process, where stderr leads elsewhere.
+    Terminal(File),
+}
+
 /// The questions that wait for the person.
 pub(super) struct Questions {
     waiting: mpsc::UnboundedReceiver<Asked>,
     /// The one that is shown.
     shown: Option<oneshot::Sender<Approval>>,
+    /// `None` where nobody sees any.
+    screen: Option<Screen>,
+    closed: bool,
 }
 
-/// Both ends.
-pub(super) fn questions() -> (Asking, Questions) {
+/// Both ends; whoever sees no question is not asked.
+pub(super) fn questions(screen: Option<Screen>) -> (Option<Asking>, Questions) {
     let (sender, waiting) = mpsc::unbounded_channel();
+    let asking = screen.is_some().then(|| Asking(sender));
     let questions = Questions {
         waiting,
         shown: None,
+        screen,
+        closed: false,
     };
-    (Asking(sender), questions)
+    (asking, questions)
+}
+
+impl Screen {
+    /// What the person at stdin looks at; `None` if that can't be reached.
+    pub(super) fn find() -> Option<Self> {
+        if std::io::stderr().is_terminal() {
+            return Some(Self::Stderr);
+        }
+        let terminal = File::options().write(true).open("/dev/tty");
+        terminal.ok().map(Self::Terminal)
+    }
+
+    /// Shows these lines, and that one is expected.
+    fn show(&self, lines: &[&str]) {
+        match self {
+            Self::Stderr => {
+                output::say(&lines.join("\n"));
+                output::prompt();
+            }
+            Self::Terminal(terminal) => {
+                // A terminal that went away needs no question.
+                let text = format!("{}\n> ", lines.join("\n"));
+                drop((&mut &*terminal).write_all(text.as_bytes()));
+            }
+        }
+    }
 }
 
 impl Approver for Asking {
@@ -50,10 +92,11 @@ impl Questions {
         // A key that was pressed before the question is no answer to it, and half a line no place for
         // it. Where there is no terminal nothing was typed.
         _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
-        output::say("");
-        output::say(&format!("May `{tool}` run with {arguments}?"));
-        output::say("  y: once, a: always this version of the tool, n or a reason: no");
-        output::prompt();
+        if let Some(screen) = &self.screen {
+            let question = format!("May `{tool}` run with {arguments}?");
+            let answers = "  y: once, a: always this version of the tool, n or a reason: no";
+            screen.show(&["", &question, answers]);
+        }
         self.shown = Some(answer);
         Some(())
     }
@@ -61,6 +104,7 @@ impl Questions {
     /// Refuses the question that is shown and all that follow.
     pub(super) fn close(&mut self) {
         self.shown = None;
+        self.closed = true;
         self.waiting.close();
         // Whoever waits for an answer reads that none comes.
         while self.waiting.try_recv().is_ok() {}
@@ -68,7 +112,7 @@ impl Questions {
 
     /// Whether nobody answers any more.
     pub(super) fn are_closed(&self) -> bool {
-        self.waiting.is_closed()
+        self.closed
     }
 
     /// Takes a line as the answer to the question that is shown, or gives it back. A question whose

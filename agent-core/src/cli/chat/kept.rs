@@ -7,10 +7,17 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
+use serde::Deserialize as _;
+use serde_json::Value;
 
 use super::super::{CommandError, output};
 use crate::agent::Conversation;
 use crate::ids::ContentHash;
+use crate::json_text::{shortened, spaced};
+use crate::message::{Block, Role};
+
+/// How much of what should not be there is shown, in characters.
+const SHOWN: usize = 80;
 
 /// A conversation's file.
 pub(super) struct Kept {
@@ -44,7 +51,8 @@ impl Kept {
         let conversation = match text.as_deref().map(str::trim) {
             None | Some("") => Conversation::default(),
             Some(text) => serde_json::from_str(text).map_err(|error| {
-                let text = format!("`{}` holds no conversation: {error}", named.display());
+                let reason = fault(text).unwrap_or_else(|| error.to_string());
+                let text = format!("`{}` holds no conversation: {reason}", named.display());
                 CommandError::usage(text)
             })?,
         };
@@ -93,12 +101,49 @@ fn beside(file: &Path) -> std::io::Result<tempfile::NamedTempFile> {
     tempfile::NamedTempFile::new_in(folder.unwrap_or_else(|| Path::new(".")))
 }
 
+/// Where JSON is no list of messages, as a pointer, with what is expected there and what is found;
+/// `None` where that is not the fault.
+fn fault(text: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let wrong = |at: &str, expected: &str, found: Option<&Value>| {
+        let found = found.map_or("nothing".to_owned(), |found| {
+            shortened(&spaced(found), SHOWN)
+        });
+        let at = if at.is_empty() { "the whole" } else { at };
+        Some(format!("{at}: expected {expected}, found {found}"))
+    };
+    let Some(messages) = value.as_array() else {
+        return wrong("", "a list of messages", Some(&value));
+    };
+    for (at, message) in messages.iter().enumerate() {
+        if !message.is_object() {
+            let expected = "a message, {\"role\": …, \"content\": […]}";
+            return wrong(&format!("/{at}"), expected, Some(message));
+        }
+        let role = message.get("role");
+        if role.is_none_or(|role| Role::deserialize(role).is_err()) {
+            let expected = "\"system\", \"user\", \"assistant\" or \"tool\"";
+            return wrong(&format!("/{at}/role"), expected, role);
+        }
+        let content = message.get("content");
+        let Some(blocks) = content.and_then(Value::as_array) else {
+            return wrong(&format!("/{at}/content"), "a list of blocks", content);
+        };
+        let is_none = |block: &Value| Block::deserialize(block).is_err();
+        if let Some((index, block)) = blocks.iter().enumerate().find(|(_, one)| is_none(one)) {
+            let expected = "a block such as {\"type\": \"text\", \"text\": …}";
+            return wrong(&format!("/{at}/content/{index}"), expected, Some(block));
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::message::{Message, Role};
+    use crate::message::Message;
 
     fn saying(text: &str) -> Conversation {
         let mut conversation = Conversation::default();
@@ -140,6 +185,46 @@ mod tests {
         other.keep(&saying("c")).unwrap();
         assert_eq!(read(&file), saying("a"));
         assert_eq!(read(&other.file), saying("c"));
+    }
+
+    #[test]
+    fn what_is_no_conversation_is_told_by_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("talk.json");
+        let good = r#"{"role": "user", "content": [{"type": "text", "text": "Hi"}]}"#;
+        for (text, expected) in [
+            ("7", "the whole: expected a list of messages, found 7"),
+            (
+                "[7]",
+                "/0: expected a message, {\"role\": …, \"content\": […]}, found 7",
+            ),
+            (
+                &format!(r#"[{good}, {{"role": "usr", "content": []}}]"#),
+                "/1/role: expected \"system\", \"user\", \"assistant\" or \"tool\", found \"usr\"",
+            ),
+            (
+                r#"[{"role": "user"}]"#,
+                "/0/content: expected a list of blocks, found nothing",
+            ),
+            (
+                r#"[{"role": "user", "content": 7}]"#,
+                "/0/content: expected a list of blocks, found 7",
+            ),
+            (
+                r#"[{"role": "user", "content": [{"type": "txt"}]}]"#,
+                "/0/content/0: expected a block such as {\"type\": \"text\", \"text\": …}, found {\"type\": \"txt\"}",
+            ),
+            (
+                r#"[{"role": "user", "content": []}]"#,
+                "the conversation can't be taken up: message 0: it is empty",
+            ),
+            ("[\n{]", "key must be a string at line 2 column 2"),
+        ] {
+            fs::write(&file, text).unwrap();
+            let told = Kept::open(&file).err().unwrap().message;
+            let (_, told) = told.split_once(" holds no conversation: ").unwrap();
+            assert_eq!(told, expected);
+        }
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! Shows what happens in a chat: text on stdout, the rest on stderr, or every event as JSON.
+//!
+//! A person at a terminal reads text as it comes. A program reads stdout to its end and can't tell
+//! which text is void or was not the last word, so it gets the last word alone.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::super::context::partial_text;
 use super::super::output::{self, Output};
-use crate::event::{Event, EventKind, EventSink};
+use crate::event::{EndReason, Event, EventKind, EventSink};
 use crate::json_text::{one_line, shortened, spaced};
-use crate::message::{Delta, Message, Role};
+use crate::limits;
+use crate::message::{Block, Delta, Message, Role};
 use crate::tool::ToolCallResult;
 
 /// Longest line about a call, in characters.
@@ -18,8 +22,16 @@ pub(super) struct Show {
     as_json: bool,
     /// Whether calls are left out.
     quiet: bool,
-    /// Whether a piece of the message that is on was printed. Of one thread at a time.
-    printed: Mutex<bool>,
+    /// Of one thread at a time.
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Whether a piece of the message that is on was printed.
+    printed: bool,
+    /// What may be the last word of the run, where stdout is no terminal.
+    held: String,
 }
 
 impl Show {
@@ -28,19 +40,23 @@ impl Show {
             output,
             as_json,
             quiet,
-            printed: Mutex::new(false),
+            state: Mutex::default(),
         }
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn delta(&self, delta: &Delta) {
-        let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         match delta {
-            Delta::Text { text } if !text.is_empty() => {
+            Delta::Text { text } if !text.is_empty() && self.output.is_terminal() => {
                 self.output.piece(text);
-                *printed = true;
+                state.printed = true;
             }
             Delta::Restart => {
-                if std::mem::take(&mut *printed) {
+                if std::mem::take(&mut state.printed) {
                     self.output.piece("\n");
                 }
                 output::say("the connection was cut; the answer begins anew");
@@ -49,17 +65,39 @@ impl Show {
         }
     }
 
-    /// A message that did not come in pieces is printed whole.
     fn end(&self, message: &Message) {
         if message.role != Role::Assistant {
             return;
         }
-        let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = message.as_text();
-        if std::mem::take(&mut *printed) {
+        let (mut state, text) = (self.state(), message.as_text());
+        if !self.output.is_terminal() {
+            let before = std::mem::replace(&mut state.held, text);
+            self.aside(&before);
+            if message.content.iter().any(is_call) {
+                self.aside(&std::mem::take(&mut state.held));
+            }
+        } else if std::mem::take(&mut state.printed) {
             self.output.piece("\n");
         } else if !text.is_empty() {
+            // It did not come in pieces.
             self.output.piece(&format!("{text}\n"));
+        }
+    }
+
+    /// What was held is the last word, unless the run broke off.
+    fn end_of_run(&self, reason: EndReason) {
+        let text = std::mem::take(&mut self.state().held);
+        match reason {
+            EndReason::Aborted | EndReason::Error => self.aside(&text),
+            _ if text.is_empty() => {}
+            _ => self.output.piece(&format!("{text}\n")),
+        }
+    }
+
+    /// Text that is not the last word, for people.
+    fn aside(&self, text: &str) {
+        if !self.quiet && !text.is_empty() {
+            output::say(&output::harmless(text));
         }
     }
 
@@ -67,6 +105,7 @@ impl Show {
         match kind {
             EventKind::MessageUpdate { delta } => self.delta(delta),
             EventKind::MessageEnd { message, .. } => self.end(message),
+            EventKind::AgentEnd { reason, .. } => self.end_of_run(*reason),
             _ if self.quiet => {}
             EventKind::ToolExecutionStart {
                 tool_name, args, ..
@@ -84,10 +123,17 @@ impl Show {
             } => tell(&ended(tool_name, result, *duration_ms)),
             EventKind::ToolCallRejected {
                 tool_name, message, ..
-            } => tell(&format!("✗ {tool_name}: {message}")),
+            } => tell(&format!(
+                "✗ {}: {message}",
+                shortened(tool_name, limits::NAME_SHOWN)
+            )),
             _ => {}
         }
     }
+}
+
+fn is_call(block: &Block) -> bool {
+    matches!(block, Block::ToolUse { .. })
 }
 
 fn ended(tool: &str, result: &ToolCallResult, duration_ms: u64) -> String {

@@ -72,6 +72,11 @@ impl Stream {
         Ok(news.into_iter().collect())
     }
 
+    /// Whether the model has said why it stops; what it cost may still follow.
+    pub fn has_ended(&self) -> bool {
+        self.stop.is_some() || self.done
+    }
+
     /// Whether nothing follows any more.
     pub fn is_done(&self) -> bool {
         self.done

@@ -57,6 +57,11 @@ impl Stream {
         }
     }
 
+    /// Whether the model has said why it stops; what it cost may still follow.
+    pub fn has_ended(&self) -> bool {
+        self.finish.is_some() || self.done
+    }
+
     /// Whether nothing follows any more.
     pub fn is_done(&self) -> bool {
         self.done
@@ -96,7 +101,9 @@ impl Stream {
         if let Some(failure) = failure(choice) {
             return Err(failure);
         }
-        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str) {
+        let finish = choice.get("finish_reason").and_then(Value::as_str);
+        // Some servers write nothing as the empty text.
+        if let Some(finish) = finish.filter(|finish| !finish.is_empty()) {
             self.finish = Some(stop_named(finish));
         }
         let Some(delta) = choice.get("delta") else {

@@ -6,6 +6,7 @@ use serde_json::Map;
 use tokio::sync::Notify;
 
 use super::*;
+use crate::agent::model::ModelErrorKind;
 use crate::message::StopReason;
 
 #[tokio::test]
@@ -107,6 +108,43 @@ async fn whole_answer_counts_although_the_connection_breaks() {
     let pieces = [event("Hello!").into(), finish.into(), Piece::Cut];
     let server = Server::start([streamed(pieces)]).await;
     assert_eq!(stream(&openai(&server)).await.0, Ok(Reply::text("Hello!")));
+}
+
+/// Nobody waits for a server that has said why the model stops and then forgets to end the stream; the
+/// count of tokens, which follows, is still heard.
+#[tokio::test]
+async fn whole_answer_does_not_wait_for_an_end_that_never_comes() {
+    let gone = Arc::new(Notify::new());
+    let finish = end().replace("data: [DONE]\n\n", "");
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}});
+    let pieces = [
+        event("Hello!").into(),
+        finish.into(),
+        format!("data: {usage}\n\n").into(),
+        Piece::UntilGone(Arc::clone(&gone)),
+    ];
+    let server = Server::start([streamed(pieces)]).await;
+    let model = openai(&server);
+    let answered = tokio::time::timeout(Duration::from_secs(30), stream(&model));
+    let reply = answered.await.expect("an answer in time").0.unwrap();
+    assert_eq!(reply.content, Reply::text("Hello!").content);
+    assert_eq!(
+        reply.usage,
+        Some(json!({"inputTokens": 3, "outputTokens": 4}))
+    );
+    gone.notified().await;
+}
+
+/// What stands for "not yet" is no reason to stop.
+#[tokio::test]
+async fn empty_reason_to_stop_is_none() {
+    let early = event("Hel").replace("\"index\":0", "\"index\":0,\"finish_reason\":\"\"");
+    let pieces = [early.into(), Piece::Cut];
+    let server = Server::start([streamed(pieces)]).await;
+    let mut model = openai(&server);
+    model.tries = 1;
+    let error = stream(&model).await.0.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Cut);
 }
 
 #[tokio::test]

@@ -112,6 +112,39 @@ async fn web_pages_are_no_answers() {
     assert_eq!(error.to_string(), told(200).replace("URL", &server.url));
 }
 
+/// Something else than JSON is told by its type and its beginning, whether a stream was asked for or
+/// not, and is not asked for again.
+#[tokio::test]
+async fn other_kinds_of_content_are_told() {
+    for (kind, found) in [
+        ("text/plain; charset=utf-8", "text/plain"),
+        ("text/html", "text/html"),
+        ("", "text"),
+    ] {
+        let answer = || Answer::new(200, kind, ["It works,\n sk-hunter2!".to_owned().into()]);
+        let expected = format!(
+            "URL/v1 gives no model's answer: expected JSON or a stream of events, found {found} \
+             that starts with \"It works, ***!\"; check `base_url` and the provider"
+        );
+        check(answer(), Kind::Malformed, &expected).await;
+        let server = Server::start([answer()]).await;
+        let error = stream(&openai(&server)).await.0.unwrap_err();
+        assert_eq!(error.to_string(), expected.replace("URL", &server.url));
+    }
+    let page = "<!DOCTYPE html><title>Hi</title>".to_owned();
+    let server = Server::start([Answer::new(200, "text/plain", [page.into()])]).await;
+    let error = stream(&openai(&server)).await.0.unwrap_err().to_string();
+    assert!(error.contains("a web page \"Hi\" (HTTP 200)"), "{error}");
+}
+
+/// A stream may be called by another name.
+#[tokio::test]
+async fn stream_by_another_name_is_one() {
+    let pieces = [event("Hello!").into(), end().into()];
+    let server = Server::start([Answer::new(200, "text/plain", pieces)]).await;
+    assert_eq!(stream(&openai(&server)).await.0, Ok(Reply::text("Hello!")));
+}
+
 #[tokio::test]
 async fn other_dialects_are_told() {
     let expected = "URL/v1 answers in another dialect: expected an answer with `choices`, found \
