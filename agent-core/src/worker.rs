@@ -19,6 +19,7 @@ pub mod helper;
 pub mod probe;
 pub mod program;
 mod protocol;
+pub mod sandbox;
 
 pub use client::{Helper, HelperError};
 pub use probe::{Candidate, Prober};
