@@ -17,10 +17,10 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
-use fs_err as fs;
 use nix::errno::Errno;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
+use std::fs;
 use tempfile::TempDir;
 
 use super::{Confinement, Enforced, confine_thread};

@@ -195,6 +195,7 @@ pub(super) const NUMBERS: &[i64] = &[
     libc::SYS_setrlimit,
     libc::SYS_prlimit64,
     libc::SYS_capget,
+    libc::SYS_capset,
     libc::SYS_uname,
     libc::SYS_sysinfo,
     libc::SYS_getrandom,

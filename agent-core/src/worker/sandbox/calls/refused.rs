@@ -78,7 +78,10 @@ const ALWAYS: &[i64] = &[
     libc::SYS_memfd_create,
     libc::SYS_memfd_secret,
     // It tells the names of files in folders that can't be read.
+    libc::SYS_inotify_init1,
     libc::SYS_inotify_add_watch,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_inotify_init,
     libc::SYS_fanotify_init,
     libc::SYS_fanotify_mark,
     #[cfg(target_arch = "x86_64")]

@@ -6,6 +6,7 @@ use std::os::unix::process::ExitStatusExt as _;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::Signal;
+use nix::sys::time::TimeValLike as _;
 
 use super::super::{Limits, Means, Rule};
 use super::{Confinement, Place, act, check, run};
@@ -26,14 +27,13 @@ fn resources_are_limited() {
             )
         },
         &[
-            act("memory within the limit", "ok", |_| allocate(48)),
-            act("memory beyond the limit", "OutOfMemory", |_| allocate(512)),
+            act("memory within the limit", "ok", |_| allocate(48).map(drop)),
+            act("memory beyond the limit", "OutOfMemory", |_| {
+                allocate(512).map(drop)
+            }),
             act("memory in many small pieces", "OutOfMemory", |_| {
-                let mut pieces = Vec::new();
-                for _ in 0..512 {
-                    pieces.push(zeroes(1 << 20)?);
-                }
-                Ok(())
+                let pieces = (0..512).map(|_| allocate(1));
+                pieces.collect::<io::Result<Vec<_>>>().map(drop)
             }),
             act("open files", "EMFILE", |_| {
                 let open = || File::open("/dev/null");
@@ -52,7 +52,11 @@ fn resources_are_limited() {
 #[test]
 fn time_of_a_processor_is_limited() {
     let work = |_: &Place| {
-        while getrusage(UsageWho::RUSAGE_SELF)?.user_time().tv_sec() < 2 {}
+        let used = || {
+            let usage = getrusage(UsageWho::RUSAGE_SELF)?;
+            Ok::<_, io::Error>((usage.user_time() + usage.system_time()).num_milliseconds())
+        };
+        while used()? < 1200 {}
         Ok(())
     };
     let ran = run(
@@ -117,16 +121,12 @@ fn limited(place: &Place, limits: Limits) -> Confinement {
     }
 }
 
-fn allocate(mebibytes: usize) -> io::Result<()> {
-    zeroes(mebibytes << 20).map(drop)
-}
-
-fn zeroes(bytes: usize) -> io::Result<Vec<u8>> {
-    let mut memory: Vec<u8> = Vec::new();
+/// It is refused when it is reserved, before a byte of it is used.
+fn allocate(mebibytes: usize) -> io::Result<Vec<u8>> {
+    let mut memory = Vec::new();
     memory
-        .try_reserve_exact(bytes)
+        .try_reserve_exact(mebibytes << 20)
         .map_err(|_| io::ErrorKind::OutOfMemory)?;
-    memory.resize(bytes, 0);
     Ok(memory)
 }
 

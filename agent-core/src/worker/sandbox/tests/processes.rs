@@ -41,12 +41,12 @@ fn programs_are_started_where_that_is_granted_and_are_confined() {
             act("child", "ok", |_| shell("true")),
             act("write in scratch", "ok", |_| shell("echo x > made")),
             act("end a child", "ok", |_| {
-                let mut child = Command::new("/bin/sh").args(["-c", "sleep 9"]).spawn()?;
+                let mut child = Command::new("/bin/sh").args(["-c", "read x"]).spawn()?;
                 child.kill()?;
                 child.wait().map(drop)
             }),
             act("trace a child", "EPERM", |_| {
-                let mut child = Command::new("/bin/sh").args(["-c", "sleep 9"]).spawn()?;
+                let mut child = Command::new("/bin/sh").args(["-c", "read x"]).spawn()?;
                 let number = Pid::from_raw(child.id().cast_signed());
                 let traced = ptrace::attach(number).and_then(|()| {
                     // It has stopped then, and can be left alone.

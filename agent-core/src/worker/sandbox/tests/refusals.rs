@@ -1,5 +1,7 @@
 //! What can't be confined as it was asked for, and is refused with a reason.
 
+use std::os::fd::AsFd as _;
+
 use super::super::{Minimum, SandboxError, available, confine, confine_thread};
 use super::{Confinement, Place, act, check};
 
@@ -46,19 +48,25 @@ fn what_cant_be_granted_is_named() {
                 Ok(())
             }),
             act("newer kernel", "ok", |place| {
-                let found = refused(&Confinement {
-                    minimum: Minimum(1000),
-                    ..place.confinement()
-                });
+                let found = refused(
+                    place,
+                    &Confinement {
+                        minimum: Minimum(1000),
+                        ..place.confinement()
+                    },
+                );
                 assert!(found.contains("needs Landlock revision 1000"), "{found}");
                 Ok(())
             }),
             act("missing folder", "ok", |place| {
                 let missing = place.path("missing");
-                let found = refused(&Confinement {
-                    read: vec![missing.clone()],
-                    ..place.confinement()
-                });
+                let found = refused(
+                    place,
+                    &Confinement {
+                        read: vec![missing.clone()],
+                        ..place.confinement()
+                    },
+                );
                 assert_eq!(
                     found,
                     format!(
@@ -71,7 +79,7 @@ fn what_cant_be_granted_is_named() {
             }),
             act("scratch that is a file", "ok", |place| {
                 let note = place.path("scratch/note");
-                let found = refused(&Confinement::of(&note));
+                let found = refused(place, &Confinement::of(&note));
                 assert!(found.contains("scratch/note` can't be granted"), "{found}");
                 assert!(found.contains("not a directory"), "{found}");
                 Ok(())
@@ -80,7 +88,8 @@ fn what_cant_be_granted_is_named() {
     );
 }
 
-fn refused(confinement: &Confinement) -> String {
-    let refused = confine_thread(confinement, &[]);
+fn refused(place: &Place, confinement: &Confinement) -> String {
+    let kept = place.kept.as_ref().unwrap().as_fd();
+    let refused = confine_thread(confinement, &[kept]);
     refused.unwrap_err().to_string()
 }

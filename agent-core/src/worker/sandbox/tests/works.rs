@@ -5,7 +5,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use fs_err as fs;
+use std::fs;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::{Place, act, check};
