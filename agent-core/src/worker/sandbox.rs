@@ -30,7 +30,8 @@ mod error;
 mod files;
 #[cfg(target_os = "linux")]
 mod privileges;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;
 
 pub use enforced::{Available, Enforced, Means, Rule};

@@ -63,6 +63,7 @@ pub enum SandboxError {
 
 impl SandboxError {
     /// For `map_err`.
+    #[cfg(target_os = "linux")]
     pub(super) fn step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::Step {
             step,

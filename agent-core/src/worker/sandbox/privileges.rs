@@ -2,7 +2,7 @@
 //!
 //! Owns `prctl`, capabilities, descriptors and `setrlimit`. Does not own files and system calls.
 
-use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use fs_err as fs;
 use nix::sys::signal::{SigSet, Signal};
@@ -54,7 +54,7 @@ pub(super) fn drop_all() -> Result<(), SandboxError> {
 /// Nothing that the parent had open by accident is left.
 pub(super) fn close_descriptors(keep: &[BorrowedFd<'_>]) -> Result<(), SandboxError> {
     let step = "close inherited descriptors";
-    let keep: Vec<RawFd> = keep.iter().map(|kept| kept.as_raw_fd()).collect();
+    let keep: Vec<RawFd> = keep.iter().map(AsRawFd::as_raw_fd).collect();
     let listed = fs::read_dir("/proc/self/fd").map_err(SandboxError::step(step))?;
     let open: Vec<RawFd> = listed
         .flatten()

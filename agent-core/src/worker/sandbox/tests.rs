@@ -39,15 +39,15 @@ const CONFINED: &str = "SANDBOX_TEST_CONFINED";
 /// error number, or the kind of an error without one.
 struct Act {
     name: &'static str,
-    act: fn(&Place) -> io::Result<()>,
+    perform: fn(&Place) -> io::Result<()>,
     confined: &'static str,
 }
 
 /// It goes well for a free process, and for a confined one it ends as `confined` says.
-fn act(name: &'static str, confined: &'static str, act: fn(&Place) -> io::Result<()>) -> Act {
+fn act(name: &'static str, confined: &'static str, perform: fn(&Place) -> io::Result<()>) -> Act {
     Act {
         name,
-        act,
+        perform,
         confined,
     }
 }
@@ -103,12 +103,12 @@ fn check(test: &str, grants: fn(&Place) -> Confinement, acts: &[Act]) {
         return;
     };
     let shown = |outcomes: &[String]| {
-        let mut text = String::new();
+        let mut lines = String::new();
         for (number, act) in acts.iter().enumerate() {
             let outcome = outcomes.get(number).map_or("nothing", String::as_str);
-            writeln!(text, "{}: {outcome}", act.name).unwrap();
+            writeln!(lines, "{}: {outcome}", act.name).unwrap();
         }
-        text
+        lines
     };
     let expected = |outcome: fn(&Act) -> &'static str| {
         let outcomes: Vec<String> = acts.iter().map(|act| outcome(act).to_owned()).collect();
@@ -150,7 +150,7 @@ fn perform(mut place: Place, confined: bool, grants: fn(&Place) -> Confinement, 
     }
     place.kept = Some(kept);
     for act in acts {
-        let outcome = match (act.act)(&place) {
+        let outcome = match (act.perform)(&place) {
             Ok(()) => "ok".to_owned(),
             Err(error) => name(&error),
         };

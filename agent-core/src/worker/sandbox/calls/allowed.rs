@@ -27,7 +27,6 @@ pub(super) const NUMBERS: &[i64] = &[
     libc::SYS_flock,
     libc::SYS_fsync,
     libc::SYS_fdatasync,
-    libc::SYS_sync_file_range,
     libc::SYS_ftruncate,
     libc::SYS_truncate,
     libc::SYS_fallocate,
@@ -191,8 +190,6 @@ pub(super) const NUMBERS: &[i64] = &[
     libc::SYS_getpgid,
     libc::SYS_getsid,
     libc::SYS_getrusage,
-    libc::SYS_getrlimit,
-    libc::SYS_setrlimit,
     libc::SYS_prlimit64,
     libc::SYS_capget,
     libc::SYS_capset,
@@ -292,7 +289,14 @@ pub(super) const NUMBERS: &[i64] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_getpgrp,
     #[cfg(target_arch = "x86_64")]
+    libc::SYS_getrlimit,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_setrlimit,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_sync_file_range,
+    #[cfg(target_arch = "x86_64")]
     libc::SYS_arch_prctl,
+    // `renameat`, which glibc moves files with there and the crate has no name for.
     #[cfg(target_arch = "aarch64")]
-    libc::SYS_renameat,
+    38,
 ];

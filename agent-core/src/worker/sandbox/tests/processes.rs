@@ -8,7 +8,8 @@ use nix::sched::CloneFlags;
 use nix::sys::{personality, ptrace};
 use nix::unistd::Pid;
 use rustix::fs::MemfdFlags;
-use rustix::process::Resource;
+use rustix::process::{DumpableBehavior, Resource};
+use rustix::thread::CapabilitySet;
 
 use super::{Confinement, Place, act, check};
 
@@ -120,6 +121,37 @@ fn other_processes_are_out_of_reach() {
             }),
         ],
     );
+}
+
+#[test]
+fn privileges_are_given_up() {
+    check(
+        "processes::privileges_are_given_up",
+        Place::confinement,
+        &[
+            act("new privileges", "PermissionDenied", |_| {
+                refuse_if(rustix::thread::no_new_privs()?)
+            }),
+            act("image of memory", "PermissionDenied", |_| {
+                let dumpable = rustix::process::dumpable_behavior()?;
+                refuse_if(dumpable == DumpableBehavior::NotDumpable)
+            }),
+            // A free process has what it has.
+            act("capabilities", "ok", |_| {
+                let has = rustix::thread::capabilities(None)?;
+                let more = has.permitted | has.effective | has.inheritable;
+                let confined = rustix::thread::no_new_privs()?;
+                refuse_if(confined && !CapabilitySet::DAC_OVERRIDE.contains(more))
+            }),
+        ],
+    );
+}
+
+fn refuse_if(refused: bool) -> io::Result<()> {
+    if refused {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    Ok(())
 }
 
 #[test]
