@@ -46,8 +46,8 @@ pub const ENVIRONMENT: [(&str, &str); 1] = [("MALLOC_ARENA_MAX", "2")];
 /// What a confined process may do. Everything else is refused.
 ///
 /// Without being named, the libraries of the system, its time zones, its certificates, the
-/// process's own folder in `/proc` and `/dev/{null,zero,full,random,urandom}` are readable. It
-/// crosses to the helper as JSON, so its paths have to be UTF-8.
+/// process's own folder in `/proc` and `/dev/{null,zero,full,random,urandom}` are readable. What it
+/// starts can't read theirs in `/proc`. It crosses to the helper as JSON, so its paths have to be UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confinement {

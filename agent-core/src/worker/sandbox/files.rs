@@ -5,6 +5,7 @@
 //! stays usable, and names, sizes and times of files stay visible.
 
 use std::io;
+use std::os::fd::IntoRawFd as _;
 use std::path::Path;
 
 use landlock::{
@@ -12,6 +13,8 @@ use landlock::{
     RestrictSelf, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError,
     RulesetStatus, Scope,
 };
+
+use rustix::fs::{Mode, OFlags};
 
 use super::{Confinement, Enforced, Means, Minimum, Rule, SandboxError};
 
@@ -45,13 +48,12 @@ const READABLE: &[&str] = &[
     "/dev/full",
     "/dev/random",
     "/dev/urandom",
-    "/proc/self",
-    "/proc/cpuinfo",
-    "/proc/meminfo",
-    "/proc/stat",
-    "/proc/sys/vm/overcommit_memory",
     "/sys/devices/system/cpu",
 ];
+
+/// What a process may read of itself. A program that it starts has another number, and so another
+/// folder, which it can't read.
+const ITSELF: &str = "/proc/self";
 
 /// Readable where connections are granted: how names are resolved.
 const RESOLVER: &[&str] = &[
@@ -142,6 +144,8 @@ fn rules(confinement: &Confinement) -> Result<RulesetCreated, SandboxError> {
         rules = add_system(rules, path, reading)?;
     }
     rules = add_system(rules, "/dev/null", reading | writing)?;
+    keep_itself()?;
+    rules = add_system(rules, ITSELF, reading)?;
     if confinement.raw_sockets {
         for path in RESOLVER {
             rules = add_system(rules, path, reading)?;
@@ -165,6 +169,17 @@ fn rules(confinement: &Confinement) -> Result<RulesetCreated, SandboxError> {
         });
     }
     add(rules, &confinement.scratch, writing)
+}
+
+/// Landlock knows a file by its inode, and those of `/proc` are made anew when the kernel was short
+/// of memory. One that is open stays, so this one does for as long as the process runs.
+fn keep_itself() -> Result<(), SandboxError> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(ITSELF, flags, Mode::empty());
+    let _forgotten = opened
+        .map_err(SandboxError::step("open its folder in /proc"))?
+        .into_raw_fd();
+    Ok(())
 }
 
 fn reading(exec: bool) -> BitFlags<AccessFs> {
