@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use nix::sys::time::TimeValLike as _;
 
 use super::super::{Limits, Means, Rule};
-use super::{Confinement, Place, act, check, run};
+use super::{CONFINED, Confinement, Place, act, check, run};
 
 #[test]
 fn resources_are_limited() {
@@ -56,7 +56,10 @@ fn time_of_a_processor_is_limited() {
             let usage = getrusage(UsageWho::RUSAGE_SELF)?;
             Ok::<_, io::Error>((usage.user_time() + usage.system_time()).num_milliseconds())
         };
-        while used()? < 1200 {}
+        // The kernel counts in ticks, which on a busy machine are fewer than what was used.
+        let confined = std::env::var_os(CONFINED).is_some();
+        let enough = if confined { 20_000 } else { 1_200 };
+        while used()? < enough {}
         Ok(())
     };
     let ran = run(
