@@ -41,13 +41,10 @@ pub const STATE_VARIABLE: &str = "TOOLSMITH_STATE";
 ///
 /// Whoever begins to serve a section removes its line here, and nothing else.
 const NOT_SERVED: &[&[&str]] = &[
-    &["plugins", "*", "grants"],
-    &["plugins", "*", "limits"],
     &["mcpServers", "*"],
     &["sdk", "git"],
     &["sdk", "version"],
     &["serve"],
-    &["sandbox_minimum"],
 ];
 
 /// Everything a `toolsmith.toml` says; each part of it may be absent.
@@ -103,6 +100,8 @@ pub struct Grants {
     pub env: Vec<String>,
     /// Whether other programs may be started.
     pub exec: bool,
+    /// Whether it may connect by itself, to everyone: the kernel can't tell one host from another.
+    pub sockets: bool,
 }
 
 /// `limits` of a plugin.

@@ -184,7 +184,8 @@ impl Registry {
         builder: Option<Arc<Builder>>,
         events: Emitter,
     ) -> Self {
-        let helpers = Helpers::new(options.helper.as_deref());
+        let scratch = options.state.join("scratch");
+        let helpers = Helpers::new(options.helper.as_deref(), scratch);
         let reload = apply::Reload::new(options.config.clone());
         Self(Arc::new(Inner {
             options,

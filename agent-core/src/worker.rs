@@ -21,13 +21,14 @@ pub mod helpers;
 pub mod probe;
 pub mod program;
 mod protocol;
+pub mod sandbox;
 mod serve;
 pub mod supervisor;
 pub mod tools;
 mod words;
 
 pub use client::{Helper, HelperError};
-pub use helpers::Helpers;
+pub use helpers::{Helpers, Sandbox};
 pub use probe::{Candidate, Prober};
 pub use program::HelperProgram;
 pub use tools::start_plugin;

@@ -65,7 +65,7 @@ impl Inspector {
     pub(super) fn open(options: Options) -> Result<Self, PluginError> {
         Ok(Self {
             store: Arc::new(Store::open(&options.state)?),
-            prober: Prober::new(Helpers::new(None)),
+            prober: Prober::new(Helpers::new(None, std::env::temp_dir())),
             bar: Bar::new(options.shows_progress()),
             options,
         })
@@ -194,6 +194,7 @@ impl Inspector {
                 plugin: inspected.plugin.clone(),
                 package: package.clone(),
                 library: library.clone(),
+                sandbox: None,
             });
             untried.push(inspected);
         }

@@ -70,6 +70,7 @@ fn grants(reader: &mut Reader<'_>, node: Node<'_, '_>) -> Option<Grants> {
         }),
         env: fields.take_or_default("env", |reader, node| reader.list(node, Reader::string)),
         exec: fields.take_or_default("exec", Reader::boolean),
+        sockets: fields.take_or_default("sockets", Reader::boolean),
     })
 }
 

@@ -100,6 +100,7 @@ fn every_section_is_read() {
                     }],
                     env: vec!["LANG".to_owned()],
                     exec: false,
+                    sockets: false,
                 },
                 limits: PluginLimits {
                     memory: Some(512 << 20),
@@ -199,10 +200,6 @@ fn sections_that_nothing_serves_are_named_once_each_in_order() {
     assert_eq!(
         lines,
         [
-            "2: `sandbox_minimum` is not supported yet",
-            "6: `plugins.search-wine.isolation` is not supported yet",
-            "7: `plugins.search-wine.grants` is not supported yet",
-            "8: `plugins.search-wine.limits` is not supported yet",
             "16: `mcpServers.time` is not supported yet",
             "21: `mcpServers.far` is not supported yet",
             "49: `serve` is not supported yet",

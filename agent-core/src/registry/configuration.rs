@@ -33,6 +33,8 @@ pub struct Configuration {
     pub permissions: BTreeMap<String, Permission>,
     /// Where plugins run and what they may do there.
     pub policies: Policies,
+    /// The least that a kernel has to offer for a sandbox, where that was said.
+    pub sandbox_minimum: Option<u32>,
     /// How many retired libraries of one plugin may stay mapped before a notice says so.
     pub max_images: Option<usize>,
 }
@@ -52,6 +54,7 @@ impl Configuration {
             timeouts: timeouts.collect(),
             permissions: permissions.collect(),
             policies: Policies::read(config),
+            sandbox_minimum: config.sandbox_minimum,
             max_images: config.max_images,
         }
     }

@@ -1,11 +1,16 @@
 //! Where plugins run and what they may do there, as a person decided it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::Inner;
-use crate::config::{self, Config, Grants, PluginLimits};
+use crate::config::{self, Config, ConfigPath, Environment, Grants, PluginLimits, Unset};
 use crate::ids::{PluginName, is_same_plugin};
+use crate::plugin::PluginError;
+use crate::plugin::store::StoredLibrary;
 use crate::tool::Isolation;
+use crate::worker::Sandbox;
+use crate::worker::sandbox::{Confinement, Minimum};
 
 /// What was decided about every plugin, by its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,6 +70,40 @@ impl Inner {
     /// What is decided about a plugin now.
     pub(super) fn policy_of(&self, plugin: &PluginName) -> Policy {
         self.configuration.load().policies.of(plugin)
+    }
+
+    /// How a library is confined, if it is.
+    pub(super) fn sandbox_for(
+        &self,
+        policy: &Policy,
+        library: &StoredLibrary,
+    ) -> Result<Option<Sandbox>, PluginError> {
+        if policy.isolation() != Isolation::Sandbox {
+            return Ok(None);
+        }
+        let Policy { grants, limits, .. } = policy;
+        let environment: Environment<'_> = &|name| std::env::var(name).ok();
+        let resolved = |paths: &[ConfigPath]| {
+            let paths = paths.iter().map(|path| path.resolve(environment));
+            let paths: Result<Vec<PathBuf>, Unset> = paths.collect();
+            paths.map_err(|unset| PluginError::NotStarted(format!("its grants: {unset}")))
+        };
+        let mut confinement = Confinement::of(PathBuf::new());
+        confinement.read = resolved(&grants.read)?;
+        confinement.write = resolved(&grants.write)?;
+        confinement.libraries = vec![library.path.clone()];
+        confinement.exec = grants.exec;
+        confinement.raw_sockets = grants.sockets;
+        if let Some(memory) = limits.memory {
+            confinement.limits.memory = Some(memory);
+        }
+        let minimum = self.configuration.load().sandbox_minimum;
+        confinement.minimum = minimum.map_or_else(Minimum::default, Minimum);
+        let granted = |name: &String| Some((name.into(), std::env::var_os(name)?));
+        Ok(Some(Sandbox {
+            variables: grants.env.iter().filter_map(granted).collect(),
+            confinement,
+        }))
     }
 
     pub(super) fn isolation_of(&self, plugin: &PluginName) -> Isolation {

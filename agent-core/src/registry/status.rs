@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::ids::{ContentHash, GenerationNumber, PluginName};
 use crate::plugin::Generation;
 use crate::tool::Isolation;
+use crate::worker::sandbox::Enforced;
 
 /// How a plugin stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -47,9 +48,9 @@ pub struct PluginStatus {
     pub hash: Option<ContentHash>,
     /// What stands between its code and this process.
     pub isolation: Isolation,
-    /// What of its isolation the system really enforces.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub enforced: Option<Vec<String>>,
+    /// What of its isolation the system really enforces; a list of rules in JSON.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "rules")]
+    pub enforced: Option<Enforced>,
     /// How many of its libraries are mapped into this process.
     pub mapped_images: usize,
     /// How many calls run on the generation that serves.
@@ -58,6 +59,14 @@ pub struct PluginStatus {
 
 fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
+}
+
+#[expect(clippy::ref_option, reason = "serde's interface")]
+fn rules<S: serde::Serializer>(
+    enforced: &Option<Enforced>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(enforced.iter().flat_map(Enforced::lines))
 }
 
 /// What is stored of a plugin's state; counters are read when it is shown.
@@ -70,6 +79,7 @@ pub(super) struct Status {
     pub(super) generation: Option<Arc<Generation>>,
     pub(super) mapped_images: usize,
     pub(super) isolation: Isolation,
+    pub(super) enforced: Option<Enforced>,
     /// Why the process of the generation that serves is not started again, once that is so.
     pub(super) given_up: GivenUp,
 }
@@ -94,7 +104,7 @@ impl Status {
             generation: generation.map_or_else(GenerationNumber::default, |one| one.number()),
             hash: generation.map(|one| one.hash()),
             isolation: self.isolation,
-            enforced: None,
+            enforced: self.enforced.clone(),
             mapped_images: self.mapped_images,
             in_flight: generation.map_or(0, |one| one.in_flight()),
         }

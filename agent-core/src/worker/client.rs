@@ -9,12 +9,16 @@ use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use tempfile::TempDir;
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 
 use super::frames;
+use super::helpers::Scratch;
 use super::program::HelperProgram;
 use super::protocol::{ARGUMENT, Answer, Hello, LOST_CONNECTION, Request};
+use super::sandbox::cgroup::Group;
+use super::sandbox::{self, Confinement, Enforced};
 use super::words::{LAST_WORDS, Words};
 use crate::ids::PluginName;
 use crate::limits;
@@ -72,6 +76,9 @@ pub enum HelperError {
         /// How long it was waited for.
         limit: Duration,
     },
+    /// It can't be confined as was asked for.
+    #[error("{0}")]
+    NotConfined(String),
     /// The process has ended.
     #[error("it ended the process that tried it out ({how})")]
     Died {
@@ -152,9 +159,18 @@ impl Helper {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(program.executable());
-        if let Environment::Only(variables) = environment {
-            command.env_clear().envs(variables.iter().cloned());
-        }
+        let scratch = match environment {
+            Environment::Inherited => None,
+            Environment::Bare { variables, scratch } => {
+                let scratch = scratch.make()?;
+                command
+                    .env_clear()
+                    .envs(sandbox::ENVIRONMENT)
+                    .env("TMPDIR", scratch.path())
+                    .envs(variables.iter().cloned());
+                Some(scratch)
+            }
+        };
         let mut child = command
             .arg0(HelperProgram::name())
             .arg(ARGUMENT)
@@ -173,6 +189,8 @@ impl Helper {
             child,
             group: number.and_then(rustix::process::Pid::from_raw),
             words,
+            cgroup: None,
+            scratch,
         };
         Ok(Self {
             process,
@@ -204,6 +222,30 @@ impl Helper {
         matches!(self.process.child.try_wait(), Ok(None))
     }
 
+    /// Confines it for good. `confinement` need not name its folder.
+    pub(super) async fn confine(
+        &mut self,
+        mut confinement: Confinement,
+    ) -> Result<Enforced, HelperError> {
+        let process = &mut self.process;
+        if let Some(scratch) = &process.scratch {
+            scratch.path().clone_into(&mut confinement.scratch);
+        }
+        // Where there are no groups for us, its own limits have to do.
+        if let Ok(group) = Group::new(&confinement.limits)
+            && process.child.id().is_some_and(|id| group.add(id).is_ok())
+        {
+            confinement.limits.grouped = true;
+            process.cgroup = Some(group);
+        }
+        let request = Request::Confine(Box::new(confinement));
+        match self.ask(&request, limits::HELPER_START).await? {
+            Answer::Confined(enforced) => Ok(enforced),
+            Answer::NotConfined(reason) => Err(HelperError::NotConfined(reason)),
+            other => Err(HelperError::NotConfined(format!("it said {other:?}"))),
+        }
+    }
+
     /// Writes what it prints into the log from now on, under the name of this plugin.
     pub(super) fn log_as(&self, plugin: &PluginName) {
         self.process.words.log_as(plugin);
@@ -215,13 +257,18 @@ impl Helper {
     }
 }
 
-/// The environment variables of a helper process.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The environment of a helper process.
+#[derive(Clone, Debug)]
 pub enum Environment {
-    /// Those of this process.
+    /// The variables of this process.
     Inherited,
-    /// These and no others.
-    Only(Vec<(OsString, OsString)>),
+    /// These variables, and a folder of its own.
+    Bare {
+        /// Its variables, besides those that say where its folder is.
+        variables: Vec<(OsString, OsString)>,
+        /// Where its folder is made.
+        scratch: Scratch,
+    },
 }
 
 /// A helper process. It is ended, with all that it has started, when this is dropped.
@@ -232,6 +279,10 @@ pub(super) struct Process {
     /// then.
     group: Option<rustix::process::Pid>,
     words: Words,
+    /// What limits it, where it is confined and the system has control groups for us.
+    cgroup: Option<Group>,
+    /// The folder of a bare one; removed with it.
+    scratch: Option<TempDir>,
 }
 
 impl Process {

@@ -19,6 +19,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 use super::frames;
 use super::program::THIS_CAN;
 use super::protocol::{ARGUMENT, Answer, Hello, LOST_CONNECTION, Request};
+use super::sandbox::{Confinement, confine};
 use super::serve::serve;
 use crate::ids::PluginName;
 use crate::plugin::introduction::try_out;
@@ -55,9 +56,14 @@ fn run() -> io::Result<()> {
     rustix::process::setrlimit(Resource::Core, none)?;
     adopt_orphans();
     frames::write(&mut *socket, &Hello::own())?;
+    let mut next = frames::read(&mut *socket)?;
+    if let Some((Request::Confine(confinement), _)) = &next {
+        // While there is one thread.
+        confine_this(confinement, &mut socket)?;
+        next = frames::read(&mut *socket)?;
+    }
     end_with_the_host(socket.try_clone()?)?;
-    // What cannot be read ends this process too, without a chance for foreign code to run.
-    while let Ok(Some((request, _))) = frames::read(&mut *socket) {
+    while let Some((request, _)) = next {
         match request {
             Request::Probe {
                 library,
@@ -81,8 +87,26 @@ fn run() -> io::Result<()> {
                 )));
             }
         }
+        // What cannot be read ends this process too, without a chance for foreign code to run.
+        next = frames::read(&mut *socket).unwrap_or_default();
     }
     end();
+}
+
+/// Gives up what is not granted. A process that is confined in part ends.
+fn confine_this(confinement: &Confinement, socket: &mut UnixStream) -> io::Result<()> {
+    let entered = std::env::set_current_dir(&confinement.scratch);
+    let confined = match entered {
+        Ok(()) => confine(confinement, &[socket.as_fd()]).map_err(|error| error.to_string()),
+        Err(error) => Err(format!("its folder can't be entered: {error}")),
+    };
+    match confined {
+        Ok(enforced) => frames::write(socket, &Answer::Confined(enforced)),
+        Err(reason) => {
+            frames::write(socket, &Answer::NotConfined(reason))?;
+            end();
+        }
+    }
 }
 
 /// What comes of trying a library out.

@@ -1,15 +1,21 @@
 //! Where helper processes come from: the program is found once, and one process of a kind waits
 //! for work, so that whoever needs one need not wait for its start.
 
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use fs_err as fs;
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+use tempfile::TempDir;
 use tokio::sync::Mutex;
 
 use super::client::{Environment, Helper, HelperError};
 use super::program::HelperProgram;
+use super::sandbox::{Confinement, Enforced};
 use crate::fingerprint::Fingerprint;
 
 /// How long a program that said nothing is not asked again, unless another file takes its place.
@@ -23,6 +29,7 @@ pub struct Helpers(Arc<Inner>);
 struct Inner {
     /// The program that the embedding program has chosen.
     given: Option<PathBuf>,
+    scratch: Scratch,
     /// Found at the first use, and again after it turned out to be of no use. A tokio mutex, since
     /// finding it may mean to wait for the disk.
     program: Mutex<Option<Arc<HelperProgram>>>,
@@ -31,20 +38,53 @@ struct Inner {
     /// Has mapped nothing yet, and has this process's environment. A tokio mutex, since whoever needs
     /// one waits for the one that is starting.
     open: Mutex<Option<Helper>>,
-    /// The same without any variable.
+    /// The same, bare.
     bare: Mutex<Option<Helper>>,
 }
 
+/// What a process may do that is confined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sandbox {
+    /// Its environment variables, besides those that say where its folder is.
+    pub variables: Vec<(OsString, OsString)>,
+    /// What it may do. The folder for its own files is made for each process.
+    pub confinement: Confinement,
+}
+
 impl Helpers {
-    /// Helpers are this program, or the one that [`HelperProgram::find`] finds.
-    pub fn new(given: Option<&Path>) -> Self {
+    /// Helpers are this program, or the one that [`HelperProgram::find`] finds. Those that are
+    /// confined have folders of their own in `scratch`.
+    pub fn new(given: Option<&Path>, scratch: impl Into<PathBuf>) -> Self {
         Self(Arc::new(Inner {
             given: given.map(Path::to_owned),
+            scratch: Scratch(scratch.into()),
             program: Mutex::default(),
             silent: std::sync::Mutex::default(),
             open: Mutex::default(),
             bare: Mutex::default(),
         }))
+    }
+
+    /// A helper that is confined where that is asked for, with what is enforced then. The next one of
+    /// its kind is started ahead of its use.
+    pub(super) async fn take_for(
+        &self,
+        sandbox: Option<&Sandbox>,
+    ) -> Result<(Helper, Option<Enforced>), HelperError> {
+        let environment = match sandbox {
+            None => Environment::Inherited,
+            Some(sandbox) => Environment::Bare {
+                variables: sandbox.variables.clone(),
+                scratch: self.0.scratch.clone(),
+            },
+        };
+        let mut helper = self.take(&environment).await?;
+        self.warm_up(&environment);
+        let enforced = match sandbox {
+            None => None,
+            Some(sandbox) => Some(helper.confine(sandbox.confinement.clone()).await?),
+        };
+        Ok((helper, enforced))
     }
 
     /// Starts a helper ahead of its use.
@@ -76,7 +116,7 @@ impl Helpers {
     fn spare(&self, environment: &Environment) -> Option<&Mutex<Option<Helper>>> {
         match environment {
             Environment::Inherited => Some(&self.0.open),
-            Environment::Only(variables) => variables.is_empty().then_some(&self.0.bare),
+            Environment::Bare { variables, .. } => variables.is_empty().then_some(&self.0.bare),
         }
     }
 
@@ -118,6 +158,41 @@ impl Helpers {
                 limit: crate::limits::HELPER_START,
             }),
             _ => Ok(()),
+        }
+    }
+}
+
+/// Where the folders of confined processes are made.
+#[derive(Clone, Debug)]
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    const PREFIX: &str = "scratch-";
+
+    /// A new folder, which is removed when what is returned is dropped. Folders that hosts which were
+    /// killed have left are removed as well.
+    pub(super) fn make(&self) -> io::Result<TempDir> {
+        fs::create_dir_all(&self.0)?;
+        self.tidy_up();
+        let prefix = format!("{}{}-", Self::PREFIX, std::process::id());
+        // Links on the way to it would not be what the kernel's rules are about.
+        let root = fs::canonicalize(&self.0)?;
+        tempfile::Builder::new().prefix(&prefix).tempdir_in(root)
+    }
+
+    fn tidy_up(&self) {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let is_left = |entry: &fs::DirEntry| {
+            let name = entry.file_name();
+            let owner = name.to_str().and_then(|name| {
+                let (owner, _) = name.strip_prefix(Self::PREFIX)?.split_once('-')?;
+                Pid::from_raw(owner.parse().ok()?)
+            });
+            owner.is_some_and(|owner| test_kill_process(owner) == Err(Errno::SRCH))
+        };
+        for entry in entries.filter(is_left) {
+            // Another host may be at it.
+            drop(fs::remove_dir_all(entry.path()));
         }
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use serde::{Deserialize, Serialize};
 use tool_sdk::abi::{LogLevel, Status, ToolIndex};
 
+use super::sandbox::{Confinement, Enforced};
 use crate::plugin::verdict::Verdict;
 
 /// Changes whenever a message does: a host and a helper of different revisions part at once.
@@ -49,6 +50,8 @@ pub(super) type Number = u64;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(super) enum Request {
+    /// Give up what is not granted. The first of all requests, if it comes.
+    Confine(Box<Confinement>),
     /// Map a library, and hear what it says of itself.
     Probe {
         library: OsString,
@@ -97,6 +100,10 @@ pub(super) enum What {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(super) enum Answer {
+    /// It is confined, and how.
+    Confined(Enforced),
+    /// It can't be confined as was asked for, and why.
+    NotConfined(String),
     Probed(Verdict),
     Finished,
     Serving,

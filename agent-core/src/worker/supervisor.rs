@@ -13,10 +13,11 @@ use tokio::time::Instant;
 use tool_sdk::abi::Reply;
 use tool_sdk::{ErrorKind, ToolError};
 
-use super::client::{Environment, HelperError};
+use super::client::HelperError;
 use super::connection::{Connection, End};
-use super::helpers::Helpers;
+use super::helpers::{Helpers, Sandbox};
 use super::protocol::{Answer, Number, Request};
+use super::sandbox::Enforced;
 use crate::ids::PluginName;
 use crate::limits;
 use crate::plugin::PluginError;
@@ -32,6 +33,8 @@ pub(super) struct Launch {
     pub(super) plugin: PluginName,
     /// The stored copy.
     pub(super) library: PathBuf,
+    /// How it is confined, if it is.
+    pub(super) sandbox: Option<Sandbox>,
 }
 
 /// Keeps one plugin's process running.
@@ -62,7 +65,7 @@ impl Supervisor {
     pub(super) async fn start(
         launch: Launch,
         on_given_up: OnGivenUp,
-    ) -> Result<Arc<Self>, PluginError> {
+    ) -> Result<(Arc<Self>, Option<Enforced>), PluginError> {
         let supervisor = Arc::new(Self {
             launch,
             current: ArcSwapOption::empty(),
@@ -72,23 +75,22 @@ impl Supervisor {
             on_given_up,
             runtime: Handle::current(),
         });
-        let connection = supervisor.launch().await?;
+        let (connection, enforced) = supervisor.launch().await?;
         supervisor.current.store(Some(Arc::new(connection)));
-        Ok(supervisor)
+        Ok((supervisor, enforced))
     }
 
     /// A process with the library mapped.
-    async fn launch(self: &Arc<Self>) -> Result<Connection, PluginError> {
+    async fn launch(self: &Arc<Self>) -> Result<(Connection, Option<Enforced>), PluginError> {
         let Launch {
             helpers,
             plugin,
             library,
+            sandbox,
         } = &self.launch;
-        let environment = Environment::Inherited;
         let not_started = |error: HelperError| PluginError::NotStarted(error.to_string());
-        let mut helper = helpers.take(&environment).await.map_err(not_started)?;
-        // The next one need not wait.
-        helpers.warm_up(&environment);
+        let taken = helpers.take_for(sandbox.as_ref()).await;
+        let (mut helper, enforced) = taken.map_err(not_started)?;
         helper.log_as(plugin);
         let request = Request::Serve {
             library: library.clone().into_os_string(),
@@ -102,7 +104,8 @@ impl Supervisor {
         }
         let supervisor = Arc::downgrade(self);
         let on_end = move |end: &End| Self::ended(&supervisor, end);
-        Ok(Connection::new(helper, plugin.clone(), on_end))
+        let connection = Connection::new(helper, plugin.clone(), on_end);
+        Ok((connection, enforced))
     }
 
     /// The process ended by itself.
@@ -178,7 +181,7 @@ impl Supervisor {
     }
 
     async fn launch_and_open(self: &Arc<Self>, start: &Start) -> Result<Connection, PluginError> {
-        let connection = self.launch().await?;
+        let (connection, _) = self.launch().await?;
         if let Some((package, settings)) = &start.opened {
             let opening = connection.ask(open(package.clone()), settings, None);
             let opened = tokio::time::timeout(limits::OPEN_TIMEOUT, opening).await;

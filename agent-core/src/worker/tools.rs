@@ -8,8 +8,9 @@ use tool_sdk::abi::{Reply, ToolIndex};
 use tool_sdk::tool::ToolDescription;
 use tool_sdk::{ToolError, ToolResult};
 
-use super::helpers::Helpers;
+use super::helpers::{Helpers, Sandbox};
 use super::protocol::{Request, What};
+use super::sandbox::Enforced;
 use super::supervisor::{Launch, OnGivenUp, Supervisor};
 use crate::ids::{GenerationNumber, PluginName};
 use crate::plugin::bridge::{self, outcome, prepared, validated};
@@ -19,21 +20,24 @@ use crate::plugin::verdict::Introduced;
 use crate::plugin::{Generation, LoadedPlugin, PluginError};
 use crate::tool::{BoxFuture, Execution, HostTool, ToolSpec};
 
-/// Starts a process for a stored library that was tried out, and takes its tools over.
+/// Starts a process for a stored library that was tried out, confined where that is asked for, and
+/// takes its tools over. With them comes what is enforced.
 pub async fn start_plugin(
     helpers: &Helpers,
     library: &StoredLibrary,
+    sandbox: Option<Sandbox>,
     introduced: &Introduced,
     plugin: &PluginName,
     number: GenerationNumber,
     on_given_up: OnGivenUp,
-) -> Result<LoadedPlugin, PluginError> {
+) -> Result<(LoadedPlugin, Option<Enforced>), PluginError> {
     let launch = Launch {
         helpers: helpers.clone(),
         plugin: plugin.clone(),
         library: library.path.clone(),
+        sandbox,
     };
-    let supervisor = Supervisor::start(launch, on_given_up).await?;
+    let (supervisor, enforced) = Supervisor::start(launch, on_given_up).await?;
     let retired = Arc::clone(&supervisor);
     let generation = Generation::new(plugin.clone(), number, library.hash, move || {
         retired.retire();
@@ -45,12 +49,13 @@ pub async fn start_plugin(
     });
     let tools = introduced.tools.iter();
     let tools = tools.map(|(index, tool)| worker_tool(*index, tool, &supervisor));
-    Ok(LoadedPlugin {
+    let loaded = LoadedPlugin {
         generation,
         tools: tools.collect(),
         state: PluginState::new(introduced, opener)?,
         image_size: None,
-    })
+    };
+    Ok((loaded, enforced))
 }
 
 /// One tool of a plugin in a process of its own.

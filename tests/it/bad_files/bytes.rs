@@ -176,6 +176,7 @@ fn try_out(libraries: impl Iterator<Item = Vec<u8>>) {
         let package = name.clone();
         Candidate {
             plugin: PluginName::new(name),
+            sandbox: None,
             library: store
                 .admit(&LibrarySource {
                     path,
@@ -195,7 +196,7 @@ fn try_out(libraries: impl Iterator<Item = Vec<u8>>) {
     ));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let outcomes = runtime.block_on(async {
-        let prober = Prober::new(Helpers::new(Some(&toolsmith())));
+        let prober = Prober::new(Helpers::new(Some(&toolsmith()), std::env::temp_dir()));
         prober.probe(&candidates).await
     });
     assert_eq!(outcomes.len(), candidates.len());

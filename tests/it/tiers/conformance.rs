@@ -314,7 +314,7 @@ async fn every_tier_gives_the_same_results_and_the_same_events() {
     assert_eq!(of("count {}")["content"][0]["text"], "40");
     assert_eq!(of("secret")["content"][0]["text"], "4 letters");
     assert_eq!(of("until_aborted ")["error"]["kind"], "aborted");
-    for isolation in [Isolation::Worker] {
+    for isolation in [Isolation::Worker, Isolation::Sandbox] {
         isolate(
             &caller,
             &project,

@@ -13,7 +13,7 @@ use crate::plugin::verdict::Verdict;
 use crate::plugin::{LibrarySource, PluginError, Store};
 use crate::registry::Inner;
 use crate::registry::apply::shared::fingerprint_of_settings;
-use crate::worker;
+use crate::worker::{self, Sandbox};
 
 /// A library that may take over.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub(super) struct Candidate {
 struct Admitted {
     candidate: Candidate,
     stored: StoredLibrary,
+    /// How it is confined, if it is.
+    sandbox: Option<Sandbox>,
     /// Stands for the library and its settings where failures are remembered.
     content: String,
 }
@@ -170,16 +172,24 @@ impl Reload {
             stored.forgive();
         }
         let settings = fingerprint_of_settings(registry, name);
-        let content = format!("{} with {settings}", stored.hash);
+        let content = format!("{} with {settings} under {policy:?}", stored.hash);
         if plugin.failed_content.as_ref() == Some(&content) {
             plugin.settle();
             return None;
         }
-        Some(Admitted {
-            candidate,
-            stored,
-            content,
-        })
+        match registry.sandbox_for(&policy, &stored) {
+            Ok(sandbox) => Some(Admitted {
+                candidate,
+                stored,
+                sandbox,
+                content,
+            }),
+            Err(error) => {
+                let failure = Failure::unreported(error.to_string(), content);
+                self.fail(candidate.name, failure);
+                None
+            }
+        }
     }
 
     /// Maps what was tried out.
@@ -247,6 +257,7 @@ async fn try_out(
         plugin: one.candidate.name.clone(),
         package: one.candidate.library.package.clone(),
         library: one.stored.clone(),
+        sandbox: one.sandbox.clone(),
     };
     let untried = admitted.iter().filter(|one| kept(one).is_none());
     let untried: Vec<worker::Candidate> = untried.map(candidate).collect();

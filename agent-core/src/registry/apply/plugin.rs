@@ -20,6 +20,7 @@ use crate::plugin::store::StoredLibrary;
 use crate::plugin::verdict::{Introduced, Verdict};
 use crate::plugin::{Generation, LibrarySource, PluginError};
 use crate::tool::{Isolation, Origin};
+use crate::worker::sandbox::Enforced;
 use crate::worker::start_plugin;
 use crate::worker::supervisor::OnGivenUp;
 
@@ -52,6 +53,8 @@ pub(super) struct Current {
     pub(super) shared: Shared,
     /// Where it runs and what it may do there.
     pub(super) policy: Policy,
+    /// What of that is enforced, where it is confined.
+    pub(super) enforced: Option<Enforced>,
     /// Why its process is not started again, once that is so.
     pub(super) given_up: GivenUp,
     /// Size of the library that it has mapped into this process, in bytes.
@@ -241,14 +244,16 @@ impl Plugin {
             let reason = "the sandbox is not supported yet; expected \"in-process\" or \"worker\"";
             return Err(PluginError::NotStarted(reason.to_owned()));
         }
-        let loaded = if isolation == Isolation::InProcess {
+        let (loaded, enforced) = if isolation == Isolation::InProcess {
             let (stored, plugin, pool) = (stored.clone(), name.clone(), registry.pool.clone());
             let introduced = Arc::clone(introduced);
             let map = move || load_plugin(&stored, &introduced, &plugin, number, &pool);
-            registry.loader.run(map).await?
+            (registry.loader.run(map).await?, None)
         } else {
             let hears = gives_up(registry, name, stored, introduced, &given_up);
-            let started = start_plugin(&registry.helpers, stored, introduced, name, number, hears);
+            let sandbox = registry.sandbox_for(&policy, stored)?;
+            let helpers = &registry.helpers;
+            let started = start_plugin(helpers, stored, sandbox, introduced, name, number, hears);
             Box::pin(started).await?
         };
         let LoadedPlugin {
@@ -274,6 +279,7 @@ impl Plugin {
             entries,
             state,
             policy,
+            enforced,
             given_up,
             image_size,
         })
@@ -319,6 +325,7 @@ pub(super) struct Mapped {
     entries: tokio::task::JoinHandle<Vec<Arc<ToolEntry>>>,
     state: crate::plugin::PluginState,
     policy: Policy,
+    enforced: Option<Enforced>,
     given_up: GivenUp,
     image_size: Option<u64>,
 }
@@ -335,6 +342,7 @@ impl Mapped {
             entries,
             state,
             policy,
+            enforced,
             given_up,
             image_size,
         } = self;
@@ -348,6 +356,7 @@ impl Mapped {
                 entries,
                 shared,
                 policy,
+                enforced,
                 given_up,
                 image_size,
             }),

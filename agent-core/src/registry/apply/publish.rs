@@ -80,6 +80,7 @@ impl Reload {
             generation: None,
             mapped_images: 0,
             isolation: registry.isolation_of(name),
+            enforced: None,
             given_up: GivenUp::default(),
         });
         let known = self.plugins.iter().map(|(name, plugin)| Status {
@@ -96,6 +97,10 @@ impl Reload {
                 Some(current) => current.policy.isolation(),
                 None => registry.isolation_of(name),
             },
+            enforced: plugin
+                .current
+                .as_ref()
+                .and_then(|current| current.enforced.clone()),
             given_up: plugin
                 .current
                 .as_ref()
