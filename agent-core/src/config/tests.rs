@@ -94,10 +94,10 @@ fn every_section_is_read() {
                 grants: Grants {
                     read: vec![path("data")],
                     write: Vec::new(),
-                    network: vec![NetworkGrant {
+                    network: Some(vec![NetworkGrant {
                         host: "api.example.com".to_owned(),
                         port: 443,
-                    }],
+                    }]),
                     env: vec!["LANG".to_owned()],
                     exec: false,
                 },
@@ -201,7 +201,10 @@ fn sections_that_nothing_serves_are_named_once_each_in_order() {
         [
             "2: `sandbox_minimum` is not supported yet",
             "6: `plugins.search-wine.isolation` is not supported yet",
-            "7: `plugins.search-wine.grants` is not supported yet",
+            "7: `plugins.search-wine.grants.read` is not supported yet",
+            "7: `plugins.search-wine.grants.write` is not supported yet",
+            "7: `plugins.search-wine.grants.env` is not supported yet",
+            "7: `plugins.search-wine.grants.exec` is not supported yet",
             "8: `plugins.search-wine.limits` is not supported yet",
             "16: `mcpServers.time` is not supported yet",
             "21: `mcpServers.far` is not supported yet",

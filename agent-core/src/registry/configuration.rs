@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Presets, Settings, Table};
-use crate::config::{Config, ConfigError, Environment, FILE_NAME, Permission};
+use crate::config::{Config, ConfigError, Environment, FILE_NAME, NetworkGrant, Permission};
 use crate::fingerprint::{Fingerprint, now};
 use crate::ids::{ContentHash, PluginName, is_same_plugin};
 use crate::tool::problem::closest;
@@ -31,6 +31,9 @@ pub struct Configuration {
     pub timeouts: BTreeMap<String, Duration>,
     /// Whether calls of tools run, are asked for, or are refused, instead of what the tool says.
     pub permissions: BTreeMap<String, Permission>,
+    /// The servers that plugins may reach by HTTP requests; one that is not named here reaches all of
+    /// them, unless it is sandboxed.
+    pub network: BTreeMap<String, Vec<NetworkGrant>>,
     /// How many retired libraries of one plugin may stay mapped before a notice says so.
     pub max_images: Option<usize>,
 }
@@ -44,13 +47,28 @@ impl Configuration {
         let permissions =
             permissions.filter_map(|(name, tool)| Some((name.clone(), tool.permission?)));
         let timeouts = tools.filter_map(|(name, tool)| Some((name.clone(), tool.timeout?)));
+        let plugins = config.plugins.iter();
+        let network = plugins
+            .filter_map(|(name, plugin)| Some((name.clone(), plugin.grants.network.clone()?)));
         Self {
             presets: Presets::read(config, environment),
             settings: Settings::read(config, environment),
             timeouts: timeouts.collect(),
             permissions: permissions.collect(),
+            network: network.collect(),
             max_images: config.max_images,
         }
+    }
+
+    /// The servers that a plugin is granted; `None` where nobody decided it.
+    pub(super) fn network_of(&self, plugin: &PluginName) -> Option<Vec<NetworkGrant>> {
+        let granted = self.network.iter();
+        let mut granted = granted.filter(|(name, _)| is_same_plugin(name, plugin.as_str()));
+        let first = granted.next()?.1.clone();
+        Some(granted.fold(first, |mut all, (_, more)| {
+            all.extend(more.iter().cloned());
+            all
+        }))
     }
 
     /// Whether the same is decided about a tool.

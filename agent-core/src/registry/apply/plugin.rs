@@ -227,7 +227,8 @@ impl Plugin {
         let number = GenerationNumber(self.number.0 + 1);
         let (stored, plugin, pool) = (stored.clone(), name.clone(), registry.pool.clone());
         let introduced = Arc::clone(introduced);
-        let map = move || load_plugin(&stored, &introduced, &plugin, number, &pool);
+        let http = registry.network.of(name, Isolation::InProcess);
+        let map = move || load_plugin(&stored, &introduced, &plugin, number, &pool, http);
         let loaded = registry.loader.run(map).await?;
         let LoadedPlugin {
             generation,
