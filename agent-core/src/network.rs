@@ -27,11 +27,12 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
+use tool_sdk::ToolError;
+
 use crate::config::NetworkGrant;
 use crate::ids::PluginName;
 use crate::plugin::{HttpRequest, HttpResponse, HttpService};
 use crate::tool::{BoxFuture, Isolation};
-use tool_sdk::ToolError;
 
 /// Says which servers a plugin is granted; `None` where nobody decided it.
 pub type GrantsOf = dyn Fn(&PluginName) -> Option<Vec<NetworkGrant>> + Send + Sync;
