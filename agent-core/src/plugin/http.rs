@@ -1,7 +1,7 @@
 //! HTTP requests that the tools of a plugin leave to the host.
 //!
 //! Owns what a request is on this side of the border, who may be asked to make one
-//! ([`HttpService`]), and the requests of one call ([`Requests`]): they end with it at the latest.
+//! ([`HttpService`]), and the requests of one call (`Requests`): they end with it at the latest.
 //! Does not make requests: `network` does.
 
 use std::collections::BTreeMap;
