@@ -79,7 +79,7 @@ pub struct Config {
 pub struct PluginConfig {
     /// Where the plugin's code runs.
     pub isolation: Option<Isolation>,
-    /// What a sandboxed plugin may reach.
+    /// What a sandboxed plugin may reach; `network` is for every plugin.
     pub grants: Grants,
     /// What an isolated plugin may use up.
     pub limits: PluginLimits,
@@ -87,15 +87,16 @@ pub struct PluginConfig {
     pub settings: BTreeMap<String, SecretValue>,
 }
 
-/// `grants` of a plugin: each list is empty unless a person filled it.
+/// `grants` of a plugin: what a person allowed it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Grants {
     /// Files and folders that may be read.
     pub read: Vec<ConfigPath>,
     /// Files and folders that may be written.
     pub write: Vec<ConfigPath>,
-    /// Hosts and ports that may be connected to.
-    pub network: Vec<NetworkGrant>,
+    /// Hosts and ports that may be connected to. Where it is absent, a sandboxed plugin reaches none
+    /// and any other plugin all.
+    pub network: Option<Vec<NetworkGrant>>,
     /// Environment variables that are handed on.
     pub env: Vec<String>,
     /// Whether other programs may be started.

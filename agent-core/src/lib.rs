@@ -30,10 +30,10 @@
 //!
 //! | rung | modules | what they own |
 //! |---|---|---|
-//! | 1 | [`ids`], [`limits`], [`abort`], [`fingerprint`], [`json_text`], [`json_value`], [`config`] | plain values |
+//! | 1 | [`ids`], [`limits`], [`abort`], [`fingerprint`], [`json_text`], [`json_value`], [`config`], transport | plain values; what HTTP clients share |
 //! | 2 | [`tool`], [`message`], [`event`] | one callable tool; what is said; what happens |
 //! | 3 | [`plugin`] | a library file → tools |
-//! | 4 | [`worker`] | helper processes |
+//! | 4 | [`worker`], [`network`] | helper processes; HTTP requests of plugins |
 //! | 5 | [`build`] | a crate → a library file |
 //! | 6 | [`registry`] | which tools exist now |
 //! | 7 | [`call`] | prepare → execute → finalize |
@@ -56,9 +56,12 @@ pub mod json_text;
 pub mod json_value;
 pub mod limits;
 pub mod message;
+pub mod network;
 pub mod plugin;
 pub mod registry;
 pub mod tool;
+#[cfg(feature = "http")]
+mod transport;
 pub mod worker;
 
 pub use worker::helper;

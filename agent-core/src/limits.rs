@@ -169,3 +169,29 @@ pub const MODEL_PAUSE: Duration = Duration::from_millis(500);
 
 /// The longest pause that a server may ask for; beyond it a person should hear of it instead.
 pub const MODEL_RETRY_AFTER: Duration = Duration::from_mins(1);
+
+/// How long an HTTP request of a tool may take where the tool does not say: half the time of a call,
+/// so that the tool can still tell what happened.
+pub const HTTP_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a server may take to accept a connection for such a request.
+pub const HTTP_CONNECT: Duration = Duration::from_secs(10);
+
+/// Longest body of an answer where the tool does not say, in bytes.
+pub const HTTP_ANSWER_BYTES: u64 = 10 * 1024 * 1024;
+
+/// Longest body of a request, and of an answer whatever the tool says, in bytes: half a message
+/// between host and helper process.
+pub const HTTP_MOST_BYTES: u64 = 32 * 1024 * 1024;
+
+/// Headers of one request.
+pub const HTTP_HEADERS: usize = 100;
+
+/// Names and values of the headers of one request together, in bytes: more than servers take.
+pub const HTTP_HEADER_BYTES: usize = 64 * 1024;
+
+/// How often a request is sent on to another address.
+pub const HTTP_REDIRECTS: usize = 5;
+
+/// Requests of one plugin that run at once; others wait, and their time limit runs.
+pub const HTTP_AT_ONCE: usize = 64;

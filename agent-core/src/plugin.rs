@@ -14,12 +14,15 @@
 //! 6. [`lease`] counts the calls of each loaded generation and retires it when it is replaced and
 //!    the last call has ended.
 //!
+//! A call's [`http`] requests are the host's to make.
+//!
 //! [`linked`] does the same for tools that are part of this program.
 //!
 //! Plain functions run on the threads of [`pool`], async ones on their plugin's own runtime.
 //! `unsafe` stands in [`load`] only.
 
 pub mod bridge;
+pub mod http;
 pub(crate) mod introduction;
 pub mod judge;
 pub mod lease;
@@ -33,6 +36,7 @@ pub mod verdict;
 use std::path::PathBuf;
 
 pub use bridge::LoadedPlugin;
+pub use http::{HttpRequest, HttpResponse, HttpService};
 pub use judge::Judgement;
 pub use lease::{Generation, Lease};
 pub use pool::ToolPool;

@@ -42,9 +42,10 @@ use crate::build::{BuildProgress, Builder};
 use crate::config::{FILE_NAME, Unset};
 use crate::event::Emitter;
 use crate::ids::PluginName;
+use crate::network::Network;
 use crate::plugin::linked::linked;
 use crate::plugin::{PluginError, Store, ToolPool};
-use crate::tool::HostTool;
+use crate::tool::{HostTool, Isolation};
 use crate::worker::{Helpers, Prober};
 
 use notices::{Notices, Topic};
@@ -141,8 +142,10 @@ struct Inner {
     helpers: Helpers,
     loader: apply::Loader,
     turns: turns::Turns,
-    /// What was decided last; a reload brings it in.
-    configuration: ArcSwap<Configuration>,
+    /// What was decided last; a reload brings it in. Shared with `network`.
+    configuration: Arc<ArcSwap<Configuration>>,
+    /// Makes the HTTP requests of plugins.
+    network: Network,
     notices: Notices,
     events: Emitter,
     /// Read by every call, swapped by reloads.
@@ -187,6 +190,9 @@ impl Registry {
         let scratch = options.state.join("scratch");
         let helpers = Helpers::new(options.helper.as_deref(), scratch);
         let reload = apply::Reload::new(options.config.clone());
+        let configuration = Arc::<ArcSwap<Configuration>>::default();
+        let decided = Arc::clone(&configuration);
+        let network = Network::new(move |plugin| decided.load().policies.of(plugin).grants.network);
         Self(Arc::new(Inner {
             options,
             builder,
@@ -196,7 +202,8 @@ impl Registry {
             helpers,
             loader: apply::Loader::default(),
             turns: turns::Turns::default(),
-            configuration: ArcSwap::default(),
+            configuration,
+            network,
             notices: Notices::default(),
             events,
             table: ArcSwap::default(),
@@ -281,7 +288,8 @@ impl Registry {
         tools: impl IntoIterator<Item = StaticTool>,
     ) -> Result<(), RegistryError> {
         let tools: Vec<StaticTool> = tools.into_iter().collect();
-        let packages = linked(&tools, &self.0.pool).map_err(RegistryError::Linked)?;
+        let http = |package: &PluginName| self.0.network.of(package, Isolation::None);
+        let packages = linked(&tools, &self.0.pool, http).map_err(RegistryError::Linked)?;
         let mut reload = self.0.reload.lock().await;
         for tool in packages.iter().flat_map(|package| &package.tools) {
             self.check_name(&tool.spec().name)?;
@@ -291,7 +299,8 @@ impl Registry {
     }
 
     /// What is decided about plugins and tools from now on, where no file says it. The next
-    /// [`Registry::refresh`] brings it in; calls that run keep what they have.
+    /// [`Registry::refresh`] brings it in; calls that run keep what they have, but for grants, which
+    /// hold at once.
     pub fn configure(&self, configuration: Configuration) {
         self.0.configuration.store(Arc::new(configuration));
     }

@@ -24,6 +24,7 @@ mod examples;
 mod guide;
 mod hooks;
 mod host;
+mod http;
 mod killed;
 mod many_tools;
 mod of_folder;

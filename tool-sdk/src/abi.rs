@@ -1,14 +1,15 @@
 //! The border between a plugin and its host: every type that crosses, and nothing else.
 //!
 //! Both sides are built at different times, by possibly different compilers, each with its own
-//! `std`. So only `abi_stable` types cross, arguments and results cross as UTF-8 JSON, and every
-//! function that crosses catches panics on the side that it belongs to.
+//! `std`. So only `abi_stable` types cross, arguments and results cross as UTF-8 JSON, bodies of HTTP
+//! messages as bytes, and every function that crosses catches panics on the side that it belongs to.
 //!
 //! | file | what it owns |
 //! |---|---|
 //! | [`module`] | the root module: what the host may ask of a plugin |
 //! | [`services`] | what a plugin may ask of its host, apart from a call |
 //! | [`task`] | one call seen from the plugin: progress, abort, exactly one answer |
+//! | [`http`] | one HTTP request that the plugin leaves to its host |
 //! | [`reply`] | the one shape of an answer |
 //! | [`stamp`] | bytes that are readable before a library is loaded |
 //! | `export` | the plugin's side of the root module |
@@ -17,11 +18,15 @@
 //!
 //! Any change that `abi_stable`'s prefix types do not cover raises [`REVISION`].
 //!
+//! A library may know functions of its host that the host does not have: fields behind the last
+//! prefix field. A host that has more of them than a library knows refuses it, and it is built again.
+//!
 //! | revision | what changed |
 //! |---|---|
 //! | 1 | first |
 
 mod export;
+pub mod http;
 pub mod module;
 pub mod reply;
 pub mod services;

@@ -6,8 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
+use crate::abi::http::RequestHead;
 use crate::abi::{CallPort, LogLevel};
+use crate::http::{Answer, Http};
 use crate::state::States;
+use crate::testing::{Answering, SentRequest};
 
 /// The surroundings of one call. A tool takes it as a parameter `ctx: &ToolContext`, anywhere in
 /// its list; the model does not see it. Clones speak for the same call, also from other threads.
@@ -51,8 +54,12 @@ struct Inner {
 /// Where a context's words go.
 enum Sink {
     Host(CallPort),
-    /// For running a tool without a host. A mutex, since any thread of the tool may report.
-    Recorder(Mutex<Vec<Value>>),
+    /// For running a tool without a host.
+    Recorder {
+        /// A mutex, since any thread of the tool may report.
+        partials: Mutex<Vec<Value>>,
+        answering: Answering,
+    },
 }
 
 impl ToolContext {
@@ -60,8 +67,12 @@ impl ToolContext {
         Self::new(call_id, Sink::Host(port), states)
     }
 
-    pub(crate) fn recording(call_id: &str, states: Arc<States>) -> Self {
-        Self::new(call_id, Sink::Recorder(Mutex::default()), Some(states))
+    pub(crate) fn recording(call_id: &str, states: Arc<States>, answering: Answering) -> Self {
+        let sink = Sink::Recorder {
+            partials: Mutex::default(),
+            answering,
+        };
+        Self::new(call_id, sink, Some(states))
     }
 
     fn new(call_id: &str, sink: Sink, states: Option<Arc<States>>) -> Self {
@@ -89,7 +100,7 @@ impl ToolContext {
         let partial = partial.into();
         match &self.inner.sink {
             Sink::Host(port) => port.progress(&partial.to_string()),
-            Sink::Recorder(partials) => {
+            Sink::Recorder { partials, .. } => {
                 partials
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
@@ -103,7 +114,7 @@ impl ToolContext {
     pub fn is_aborted(&self) -> bool {
         let asked = match &self.inner.sink {
             Sink::Host(port) => port.is_aborted(),
-            Sink::Recorder(_) => false,
+            Sink::Recorder { .. } => false,
         };
         asked || self.inner.cancelled.load(Ordering::Acquire)
     }
@@ -147,6 +158,43 @@ impl ToolContext {
         crate::log::line(LogLevel::INFO, &self.inner.call_id, message.as_ref());
     }
 
+    /// HTTP requests. The host makes them, so the plugin needs no HTTP library, and it works in every
+    /// isolation. A plain `fn` waits with `.send()`, an `async fn` with `.await`.
+    ///
+    /// ```
+    /// use tool_sdk::http::Response;
+    /// use tool_sdk::prelude::*;
+    ///
+    /// /// Say how many people live in a city.
+    /// #[tool]
+    /// async fn inhabitants(city: &str, ctx: &ToolContext) -> Result<u64> {
+    ///     let request = ctx.http().get("https://cities.example.com/v1").query(&[("name", city)]);
+    ///     let found: Value = request.await?.error_for_status()?.json()?;
+    ///     found["inhabitants"].as_u64().ok_or_else(|| format!("nobody counts {city}").into())
+    /// }
+    ///
+    /// let run = tool_sdk::testing::run_answering("inhabitants", json!({"city": "Oslo"}), |request| {
+    ///     assert_eq!(request.query("name"), Some("Oslo"));
+    ///     Ok(Response::new(200, r#"{"inhabitants": 717710}"#))
+    /// });
+    /// assert_eq!(run.unwrap().result, ToolResult::text("717710"));
+    /// ```
+    ///
+    /// `grants.network` under `[plugins.NAME]` in `toolsmith.toml` says which servers a plugin reaches.
+    /// See [`http`](crate::http) for limits.
+    pub fn http(&self) -> Http {
+        Http::new(self.clone())
+    }
+
+    pub(crate) fn fetch(&self, head: RequestHead, body: Vec<u8>) -> Answer {
+        match &self.inner.sink {
+            Sink::Host(port) => Answer::of_host(port.clone(), &head, body),
+            Sink::Recorder { answering, .. } => {
+                Answer::ready(answering.answer(&SentRequest::new(head, body)))
+            }
+        }
+    }
+
     /// What the plugin opened.
     pub(crate) fn states(&self) -> Option<&States> {
         self.inner.states.as_deref()
@@ -163,7 +211,7 @@ impl ToolContext {
     pub(crate) fn recorded(&self) -> Vec<Value> {
         match &self.inner.sink {
             Sink::Host(_) => Vec::new(),
-            Sink::Recorder(partials) => partials
+            Sink::Recorder { partials, .. } => partials
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone(),

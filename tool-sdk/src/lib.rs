@@ -29,6 +29,7 @@
 //! | module | what it owns |
 //! |---|---|
 //! | [`prelude`] | what an ordinary plugin uses |
+//! | [`http`] | requests that the host makes for a tool |
 //! | [`testing`] | running a tool without a host |
 //! | [`mod@tool`] | what a host knows of a tool; tools that are linked into a program |
 //! | [`mod@panic`] | panics as hosts report them |
@@ -54,6 +55,7 @@ mod context;
 mod docs;
 mod error;
 mod finite;
+pub mod http;
 mod log;
 pub mod panic;
 pub mod prelude;

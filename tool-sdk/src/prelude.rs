@@ -8,7 +8,7 @@
 //! | [`Result`] | what a tool returns that may fail; [`ToolError`] unless said otherwise |
 //! | [`ToolError`], [`ErrorKind`] | how a tool fails: the text for the model, what to do next, the kind |
 //! | [`ToolResult`], [`Content`], [`Resource`] | a result in all its parts; most tools return a `String` or a struct |
-//! | [`ToolContext`] | a parameter `ctx: &ToolContext`: progress, cancellation, the call's id, the log |
+//! | [`ToolContext`] | a parameter `ctx: &ToolContext`: progress, cancellation, HTTP requests, the call's id, the log |
 //! | [`PluginContext`] | the same for `#[plugin_state]`: the plugin's name, the log |
 //! | [`Args`] | all arguments of a call as JSON: in hooks, and as a parameter `all: &Args` |
 //! | [`Value`], [`Map`], [`json!`], [`serde_json`] | JSON |

@@ -24,7 +24,10 @@
 //! | `validate` | runs |
 //! | presets | are arguments like others: give their values |
 //! | hooks of the host, time limits, cancellation | none: a call is never aborted |
+//! | HTTP requests | go nowhere: [`run_answering`] answers them |
 //! | a panic | is a panic, so that the test fails with it |
+
+mod answering;
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,9 +37,13 @@ use serde_json::Value;
 use crate::args::{Args, ArgumentList};
 use crate::context::ToolContext;
 use crate::error::{ErrorKind, ToolError};
+use crate::http::Response;
 use crate::result::ToolResult;
 use crate::state::States;
 use crate::tool::{Entry, TOOLS, ToolDescription, ToolRecord};
+
+pub(crate) use answering::Answering;
+pub use answering::SentRequest;
 
 /// What a tool did.
 #[derive(Debug)]
@@ -102,12 +109,51 @@ pub fn describe(tool: &str) -> Result<ToolDescription, ToolError> {
 /// The tool's own error; [`ErrorKind::UnknownTool`] when no tool of that name is linked;
 /// [`ErrorKind::InvalidArguments`] when the arguments are no object or the tool refuses them.
 pub fn run(tool: &str, arguments: Value) -> Result<Run, ToolError> {
+    run_with(tool, arguments, Answering::default())
+}
+
+/// Runs the tool of this name as [`run`] does, and answers its HTTP requests in the place of servers.
+///
+/// ```
+/// use tool_sdk::http::Response;
+/// use tool_sdk::prelude::*;
+/// use tool_sdk::testing;
+///
+/// /// Leave a note.
+/// #[tool]
+/// fn leave_note(text: &str, ctx: &ToolContext) -> Result<String> {
+///     let request = ctx.http().post("https://notes.example.com/new").json(json!({"text": text}));
+///     Ok(request.send()?.error_for_status()?.text()?.to_owned())
+/// }
+///
+/// let arguments = || json!({"text": "milk"});
+/// let run = testing::run_answering("leave_note", arguments(), |request| {
+///     assert_eq!((request.method(), request.url()), ("POST", "https://notes.example.com/new"));
+///     assert_eq!(request.header("content-type"), Some("application/json"));
+///     assert_eq!(request.json()?["text"], "milk");
+///     Ok(Response::new(201, "noted"))
+/// });
+/// assert_eq!(run.unwrap().result, ToolResult::text("noted"));
+///
+/// // A server that can't be reached is an error.
+/// let run = testing::run_answering("leave_note", arguments(), |_| Err("no server".into()));
+/// assert_eq!(run.unwrap_err().message(), "no server");
+/// ```
+///
+/// # Errors
+/// As [`run`].
+pub fn run_answering(
+    tool: &str,
+    arguments: Value,
+    answer: impl Fn(&SentRequest) -> Result<Response, ToolError> + Send + Sync + 'static,
+) -> Result<Run, ToolError> {
+    run_with(tool, arguments, Answering::with(answer))
+}
+
+fn run_with(tool: &str, arguments: Value, answering: Answering) -> Result<Run, ToolError> {
     let record = find(tool)?;
-    run_with(
-        record,
-        arguments,
-        &States::open(record.package, &Args::new()).into(),
-    )
+    let states = States::open(record.package, &Args::new());
+    run_over(record, arguments, &states.into(), answering)
 }
 
 /// Tools of one crate together with the state that it opens, kept from call to call.
@@ -139,6 +185,7 @@ pub fn run(tool: &str, arguments: Value) -> Result<Run, ToolError> {
 #[derive(Clone)]
 pub struct Plugin {
     states: Arc<States>,
+    answering: Answering,
 }
 
 impl Plugin {
@@ -151,7 +198,18 @@ impl Plugin {
         states.check()?;
         Ok(Self {
             states: Arc::new(states),
+            answering: Answering::default(),
         })
+    }
+
+    /// The same, with HTTP requests answered as by [`run_answering`].
+    #[must_use]
+    pub fn answering(
+        mut self,
+        answer: impl Fn(&SentRequest) -> Result<Response, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.answering = Answering::with(answer);
+        self
     }
 
     /// Runs the tool of this name, as [`run`] does.
@@ -159,7 +217,8 @@ impl Plugin {
     /// # Errors
     /// As [`run`].
     pub fn run(&self, tool: &str, arguments: Value) -> Result<Run, ToolError> {
-        run_with(find(tool)?, arguments, &self.states)
+        let answering = self.answering.clone();
+        run_over(find(tool)?, arguments, &self.states, answering)
     }
 }
 
@@ -169,7 +228,12 @@ impl fmt::Debug for Plugin {
     }
 }
 
-fn run_with(tool: &ToolRecord, arguments: Value, states: &Arc<States>) -> Result<Run, ToolError> {
+fn run_over(
+    tool: &ToolRecord,
+    arguments: Value,
+    states: &Arc<States>,
+    answering: Answering,
+) -> Result<Run, ToolError> {
     let mut args = object("arguments", arguments)?;
     if let Some(prepare) = tool.prepare {
         args = prepare(args)?;
@@ -180,7 +244,7 @@ fn run_with(tool: &ToolRecord, arguments: Value, states: &Arc<States>) -> Result
         validate(&args.all())
             .map_err(|reason| ToolError::of(ErrorKind::InvalidArguments, reason))?;
     }
-    let context = ToolContext::recording("call_test", Arc::clone(states));
+    let context = ToolContext::recording("call_test", Arc::clone(states), answering);
     let result = match tool.entry {
         Entry::Blocking(entry) => entry(&mut args, &context)?,
         Entry::Async(entry) => block_on(entry(args, context.clone()))?,

@@ -63,7 +63,7 @@ fn grants(reader: &mut Reader<'_>, node: Node<'_, '_>) -> Option<Grants> {
     reader.table(node, |fields| Grants {
         read: fields.take_or_default("read", |reader, node| reader.list(node, Reader::path)),
         write: fields.take_or_default("write", |reader, node| reader.list(node, Reader::path)),
-        network: fields.take_or_default("network", |reader, node| {
+        network: fields.take("network", |reader, node| {
             reader.list(node, |reader, node| {
                 reader.meaning(node, NetworkGrant::EXPECTED, NetworkGrant::parse)
             })

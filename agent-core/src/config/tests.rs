@@ -94,10 +94,10 @@ fn every_section_is_read() {
                 grants: Grants {
                     read: vec![path("data")],
                     write: Vec::new(),
-                    network: vec![NetworkGrant {
+                    network: Some(vec![NetworkGrant {
                         host: "api.example.com".to_owned(),
                         port: 443,
-                    }],
+                    }]),
                     env: vec!["LANG".to_owned()],
                     exec: false,
                     sockets: false,

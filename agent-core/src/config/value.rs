@@ -219,10 +219,11 @@ impl ConfigPath {
     }
 }
 
-/// One host and one port that a plugin may connect to.
+/// One host and one port that a plugin may connect to, exactly: there are no wildcards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkGrant {
-    /// The host's name or address, an IPv6 address without its brackets.
+    /// The host's name in small letters and without a dot at its end, or its address, an IPv6 address
+    /// without its brackets.
     pub host: String,
     /// The port.
     pub port: u16,
@@ -239,11 +240,23 @@ impl NetworkGrant {
             .and_then(|host| host.strip_suffix(']'));
         let host = match bracketed {
             Some(address) => address.parse::<std::net::Ipv6Addr>().ok()?.to_string(),
-            None => host.to_ascii_lowercase(),
+            None => host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase(),
         };
         let named = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
         let whole = bracketed.is_some() || (!host.is_empty() && host.chars().all(named));
         whole.then_some(Self { host, port })
+    }
+}
+
+impl fmt::Display for NetworkGrant {
+    /// As it is written in a configuration.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, port } = self;
+        if host.contains(':') {
+            write!(f, "[{host}]:{port}")
+        } else {
+            write!(f, "{host}:{port}")
+        }
     }
 }
 

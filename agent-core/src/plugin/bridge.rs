@@ -12,6 +12,7 @@ use abi_stable::prefix_type::PrefixTypeTrait;
 use abi_stable::std_types::RStr;
 use serde_json::Value;
 use tokio::sync::oneshot;
+use tool_sdk::abi::http::{AnswerPort, RequestId};
 use tool_sdk::abi::{
     CallPort, CallTarget, HostTable, HostTableRef, Invocation, LogLevel, PluginModuleRef, Reply,
     Status, TaskId, ToolIndex,
@@ -20,12 +21,13 @@ use tool_sdk::panic::PanicReport;
 use tool_sdk::tool::ToolDescription;
 use tool_sdk::{ErrorKind, ToolError, ToolResult};
 
+use super::http::{HttpService, Requests};
 use super::lease::Generation;
 use super::pool::{OwnerId, PoolError, ToolPool};
 use super::state::{Opener, PluginState};
 use super::store::{StoredLibrary, Unshared};
 use super::verdict::Introduced;
-use super::{PluginError, introduction, load};
+use super::{PluginError, http, introduction, load};
 use crate::abort::AbortSignal;
 use crate::ids::{GenerationNumber, PluginName};
 use crate::limits;
@@ -59,6 +61,7 @@ pub fn load_plugin(
     plugin: &PluginName,
     number: GenerationNumber,
     pool: &ToolPool,
+    http: Arc<dyn HttpService>,
 ) -> Result<LoadedPlugin, PluginError> {
     let file = Unshared::of(library)?;
     let _mark = library.mark()?;
@@ -67,7 +70,7 @@ pub fn load_plugin(
     let generation = Generation::new(plugin.clone(), number, library.hash, move || {
         retire_elsewhere(module);
     });
-    let home = Home::new(module, plugin.clone(), pool.clone());
+    let home = Home::new(module, plugin.clone(), pool.clone(), http);
     let state = PluginState::new(introduced, home.opener())?;
     let tools = introduced.tools.iter();
     let tools = tools.map(|(index, tool)| home.tool(*index, tool) as Arc<dyn HostTool>);
@@ -86,15 +89,23 @@ pub(super) struct Home {
     plugin: PluginName,
     owner: OwnerId,
     pool: ToolPool,
+    /// Makes the HTTP requests of its tools.
+    http: Arc<dyn HttpService>,
 }
 
 impl Home {
-    pub(super) fn new(module: PluginModuleRef, plugin: PluginName, pool: ToolPool) -> Self {
+    pub(super) fn new(
+        module: PluginModuleRef,
+        plugin: PluginName,
+        pool: ToolPool,
+        http: Arc<dyn HttpService>,
+    ) -> Self {
         Self {
             module,
             plugin,
             owner: next_owner(),
             pool,
+            http,
         }
     }
 
@@ -206,7 +217,8 @@ impl PluginTool {
     /// On the spot.
     fn run_inline(&self, call: Execution<'_>) -> Result<ToolResult, ToolError> {
         let (arguments, call_id) = (call.arguments_text(), call.call_id);
-        let port = CallPort::new(Target::new(call, None));
+        // It promised not to wait, and would hold up whoever makes its request.
+        let port = CallPort::new(Target::new(call, None, None));
         let started = Instant::now();
         let reply = self.home.module.call()(self.index, Invocation::new(&arguments, call_id, port));
         let elapsed = started.elapsed();
@@ -224,7 +236,7 @@ impl PluginTool {
     async fn run_on_pool(&self, call: Execution<'_>) -> Result<ToolResult, ToolError> {
         let arguments = call.arguments_text().into_owned();
         let call_id = call.call_id.to_owned();
-        let target = Target::new(call, None);
+        let target = Target::new(call, None, Some(self.requests()));
         let port = CallPort::new(Arc::clone(&target));
         let _given_up = GiveUp {
             target,
@@ -238,7 +250,7 @@ impl PluginTool {
     async fn run_async(&self, call: Execution<'_>) -> Result<ToolResult, ToolError> {
         let (answer, answered) = oneshot::channel();
         let (arguments, call_id) = (call.arguments_text(), call.call_id);
-        let target = Target::new(call, Some(answer));
+        let target = Target::new(call, Some(answer), Some(self.requests()));
         let port = CallPort::new(Arc::clone(&target));
         let mut given_up = GiveUp {
             target,
@@ -255,6 +267,11 @@ impl PluginTool {
                 "The tool ended without an answer",
             )),
         }
+    }
+
+    /// For one call, which runs here.
+    fn requests(&self) -> Requests {
+        Requests::of_call(Arc::clone(&self.home.http))
     }
 
     async fn on_pool<R: Send + 'static>(
@@ -375,12 +392,19 @@ struct Target {
     given_up: AtomicBool,
     /// A mutex, since the answer may come from any thread; taken once.
     answer: Mutex<Option<oneshot::Sender<Reply>>>,
+    /// Its HTTP requests, if it may make any.
+    requests: Option<Requests>,
 }
 
 impl Target {
     /// `answer` is for tools that are started; one that is called answers by returning.
-    fn new(call: Execution<'_>, answer: Option<oneshot::Sender<Reply>>) -> Arc<Self> {
+    fn new(
+        call: Execution<'_>,
+        answer: Option<oneshot::Sender<Reply>>,
+        requests: Option<Requests>,
+    ) -> Arc<Self> {
         Arc::new(Self {
+            requests,
             progress: call.progress,
             abort: call.abort.clone(),
             given_up: AtomicBool::new(false),
@@ -412,9 +436,27 @@ impl CallTarget for Target {
             drop(answer.send(reply));
         }
     }
+
+    fn http(&self, head: &str, body: Vec<u8>, answer: AnswerPort) -> RequestId {
+        match &self.requests {
+            Some(requests) => requests.start(head, body, answer),
+            None => http::refuse(answer, &inline_waits()),
+        }
+    }
+
+    fn cancel_http(&self, request: RequestId) {
+        if let Some(requests) = &self.requests {
+            requests.cancel(request);
+        }
+    }
 }
 
-/// Tells the tool that nobody waits any more, when the call's future is dropped.
+pub(crate) fn inline_waits() -> ToolError {
+    let text = "an inline tool promises never to wait, so it makes no HTTP requests";
+    ToolError::of(ErrorKind::Unavailable, text).with_hint("its author has to remove `inline`")
+}
+
+/// Tells the tool that nobody waits any more, and ends its requests, when the call's future is dropped.
 struct GiveUp {
     target: Arc<Target>,
     cancel: Option<(PluginModuleRef, TaskId)>,
@@ -423,6 +465,9 @@ struct GiveUp {
 impl Drop for GiveUp {
     fn drop(&mut self) {
         self.target.given_up.store(true, Ordering::Release);
+        if let Some(requests) = &self.target.requests {
+            requests.end();
+        }
         if let Some((module, task)) = self.cancel {
             module.cancel()(task);
         }

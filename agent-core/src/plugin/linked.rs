@@ -9,6 +9,7 @@ use tool_sdk::tool::StaticTool;
 
 use super::PluginError;
 use super::bridge::{Home, PluginTool};
+use super::http::HttpService;
 use super::introduction::introduce_linked;
 use super::pool::ToolPool;
 use super::state::PluginState;
@@ -25,13 +26,17 @@ pub struct LinkedPackage {
     pub state: PluginState,
 }
 
-/// Makes the tools callable, package by package.
-pub fn linked(tools: &[StaticTool], pool: &ToolPool) -> Result<Vec<LinkedPackage>, PluginError> {
+/// Makes the tools callable, package by package. `http` says who makes the requests of a package.
+pub fn linked(
+    tools: &[StaticTool],
+    pool: &ToolPool,
+    http: impl Fn(&PluginName) -> Arc<dyn HttpService>,
+) -> Result<Vec<LinkedPackage>, PluginError> {
     let module = this_program();
     let introduced = introduce_linked(module, tools)?;
     let packages = introduced.into_iter().map(|introduced| {
         let package = PluginName::new(introduced.package.as_str());
-        let home = Home::new(module, package.clone(), pool.clone());
+        let home = Home::new(module, package.clone(), pool.clone(), http(&package));
         let tools = introduced.tools.iter();
         let tools = tools.map(|(index, tool)| home.tool(*index, tool)).collect();
         Ok(LinkedPackage {

@@ -48,7 +48,7 @@ impl Policies {
         self
     }
 
-    fn of(&self, plugin: &PluginName) -> Policy {
+    pub(super) fn of(&self, plugin: &PluginName) -> Policy {
         let mut all = self.0.iter();
         let found = all.find(|(name, _)| is_same_plugin(name, plugin.as_str()));
         found.map(|(_, policy)| policy.clone()).unwrap_or_default()
@@ -63,6 +63,21 @@ impl Policy {
             Some(config::Isolation::Worker) => Isolation::Worker,
             Some(config::Isolation::Sandbox) => Isolation::Sandbox,
         }
+    }
+
+    /// Whether a plugin that runs under this policy has to be loaded anew for that one to hold. Which
+    /// servers it may reach is asked for every request.
+    pub(super) fn differs(&self, other: &Self) -> bool {
+        let isolation = self.isolation();
+        let without_network = |policy: &Self| {
+            let grants = Grants {
+                network: None,
+                ..policy.grants.clone()
+            };
+            (grants, policy.limits.clone())
+        };
+        isolation != other.isolation()
+            || (isolation == Isolation::Sandbox && without_network(self) != without_network(other))
     }
 }
 

@@ -7,15 +7,18 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use abi_stable::std_types::RVec;
 use tokio::io::BufReader;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
+use tool_sdk::ToolError;
 use tool_sdk::abi::Reply;
+use tool_sdk::abi::http::{AnswerPort, HttpWaiter, RequestId};
 
 use super::client::{Helper, Process};
 use super::frames;
@@ -23,6 +26,7 @@ use super::protocol::{Answer, Number, Request};
 use crate::ids::PluginName;
 use crate::limits;
 use crate::plugin::bridge::write_log;
+use crate::plugin::http::{Requests, failure};
 use crate::tool::ProgressSink;
 
 /// How a process ended.
@@ -59,6 +63,66 @@ struct Shared {
     ended: CancellationToken,
 }
 
+/// What the host does for a call while it is waited for.
+pub(super) struct CallServices {
+    progress: ProgressSink,
+    requests: Requests,
+    /// Our names of its HTTP requests, by the names that the process has given them.
+    names: HashMap<RequestId, RequestId>,
+}
+
+impl CallServices {
+    pub(super) fn new(progress: ProgressSink, requests: Requests) -> Self {
+        Self {
+            progress,
+            requests,
+            names: HashMap::new(),
+        }
+    }
+
+    fn start(&mut self, request: RequestId, head: &str, body: Vec<u8>, answer: AnswerPort) {
+        let ours = self.requests.start(head, body, answer);
+        self.names.insert(request, ours);
+    }
+
+    fn cancel(&mut self, request: RequestId) {
+        if let Some(ours) = self.names.remove(&request) {
+            self.requests.cancel(ours);
+        }
+    }
+}
+
+impl Drop for CallServices {
+    /// Requests end with their call.
+    fn drop(&mut self) {
+        self.requests.end();
+    }
+}
+
+/// Takes the answer to an HTTP request to the process.
+struct WayBack {
+    connection: Weak<Shared>,
+    request: RequestId,
+}
+
+impl HttpWaiter for WayBack {
+    fn complete(&self, head: Reply, body: RVec<u8>) {
+        let Some(connection) = self.connection.upgrade() else {
+            return;
+        };
+        let answer = |head: Reply| Request::HttpAnswer {
+            request: self.request,
+            status: head.status,
+            head: head.body.into_string(),
+        };
+        // What is too long for a message is told instead.
+        if connection.send(&answer(head), &body).is_err() {
+            let text = format!("The answer is longer than {} bytes", limits::FRAME_BODY);
+            drop(connection.send(&answer(failure(&ToolError::new(text))), &[]));
+        }
+    }
+}
+
 /// What the process has not taken yet.
 #[derive(Default)]
 struct Outbox {
@@ -80,13 +144,21 @@ enum Wait {
     /// Somebody waits.
     For {
         answer: oneshot::Sender<Result<Reply, End>>,
-        progress: Option<ProgressSink>,
+        services: Option<CallServices>,
     },
     /// Nobody waits any more, and the process has not answered yet.
     GivenUp,
 }
 
 impl Waits {
+    /// What a call that is waited for has of the host.
+    fn services(&mut self, number: Number) -> Option<&mut CallServices> {
+        match self.by_number.get_mut(&number) {
+            Some(Wait::For { services, .. }) => services.as_mut(),
+            _ => None,
+        }
+    }
+
     fn is_waited_for(&self) -> bool {
         let mut waits = self.by_number.values();
         waits.any(|wait| matches!(wait, Wait::For { .. }))
@@ -135,7 +207,7 @@ impl Connection {
         &self,
         request: impl FnOnce(Number) -> Request,
         body: &str,
-        progress: Option<ProgressSink>,
+        services: Option<CallServices>,
     ) -> Result<Reply, End> {
         let shared = self.shared();
         let number = shared.last.fetch_add(1, Ordering::Relaxed) + 1;
@@ -145,7 +217,7 @@ impl Connection {
             if let Some(end) = &waits.end {
                 return Err(Arc::clone(end));
             }
-            let wait = Wait::For { answer, progress };
+            let wait = Wait::For { answer, services };
             waits.by_number.insert(number, wait);
         }
         let waiting = Waiting { shared, number };
@@ -296,11 +368,12 @@ impl Shared {
     }
 
     /// Does what one message says.
-    fn take(&self, answer: Answer, body: Vec<u8>) -> io::Result<()> {
-        let text = String::from_utf8(body).map_err(io::Error::other)?;
+    fn take(self: &Arc<Self>, answer: Answer, body: Vec<u8>) -> io::Result<()> {
+        let text = |body| String::from_utf8(body).map_err(io::Error::other);
         match answer {
             Answer::Reply { number, status } => {
                 self.check(number)?;
+                let text = text(body)?;
                 let wait = self.lock().by_number.remove(&number);
                 // A second answer to a call finds nobody, and changes nothing.
                 if let Some(Wait::For { answer, .. }) = wait {
@@ -311,15 +384,39 @@ impl Shared {
             Answer::Progress { number } => {
                 self.check(number)?;
                 let sink = match self.lock().by_number.get(&number) {
-                    Some(Wait::For { progress, .. }) => progress.clone(),
+                    Some(Wait::For {
+                        services: Some(services),
+                        ..
+                    }) => Some(Arc::clone(&services.progress)),
                     _ => None,
                 };
                 if let Some(sink) = sink {
-                    sink(serde_json::from_str(&text)?);
+                    sink(serde_json::from_str(&text(body)?)?);
+                }
+            }
+            Answer::Http {
+                number,
+                request,
+                head,
+            } => {
+                self.check(number)?;
+                let answer = AnswerPort::new(Arc::new(WayBack {
+                    connection: Arc::downgrade(self),
+                    request,
+                }));
+                // Dropped where nobody waits for the call: that is an answer, too.
+                if let Some(services) = self.lock().services(number) {
+                    services.start(request, &head, body, answer);
+                }
+            }
+            Answer::CancelHttp { number, request } => {
+                self.check(number)?;
+                if let Some(services) = self.lock().services(number) {
+                    services.cancel(request);
                 }
             }
             Answer::Log { level, origin } => {
-                write_log(self.plugin.as_str(), level, &origin, &text);
+                write_log(self.plugin.as_str(), level, &origin, &text(body)?);
             }
             other => return Err(io::Error::other(format!("{other:?} out of turn"))),
         }

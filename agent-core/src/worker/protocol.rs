@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use serde::{Deserialize, Serialize};
+use tool_sdk::abi::http::RequestId;
 use tool_sdk::abi::{LogLevel, Status, ToolIndex};
 
 use super::sandbox::{Confinement, Enforced};
@@ -76,6 +77,13 @@ pub(super) enum Request {
     },
     /// Nobody waits for this any more.
     Abort { number: Number },
+    /// The answer to an HTTP request of a call: what [`AnswerPort`](tool_sdk::abi::http::AnswerPort)
+    /// takes. Body: the response's body.
+    HttpAnswer {
+        request: RequestId,
+        status: Status,
+        head: String,
+    },
     /// Close what the tools share, within this time, and end.
     Retire { deadline_ms: u64 },
 }
@@ -117,6 +125,17 @@ pub(super) enum Answer {
     /// A partial result of a call. Body: JSON.
     Progress {
         number: Number,
+    },
+    /// A call begins an HTTP request. Body: the request's body.
+    Http {
+        number: Number,
+        request: RequestId,
+        head: String,
+    },
+    /// Nobody waits for the answer to an HTTP request any more.
+    CancelHttp {
+        number: Number,
+        request: RequestId,
     },
     /// A line of the plugin's log. Body: the message.
     Log {

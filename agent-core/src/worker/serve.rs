@@ -9,13 +9,14 @@ use std::io::{self, BufReader, Write as _};
 use std::mem::ManuallyDrop;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use abi_stable::prefix_type::PrefixTypeTrait;
 use abi_stable::std_types::RStr;
 use serde::Serialize;
+use tool_sdk::abi::http::{AnswerPort, RequestId};
 use tool_sdk::abi::{
     CallPort, CallTarget, HostTable, HostTableRef, Invocation, LogLevel, PluginModuleRef, Reply,
     Status, TaskId, ToolIndex,
@@ -26,6 +27,8 @@ use super::frames;
 use super::helper::end;
 use super::protocol::{Answer, LOST_CONNECTION, Number, Request, What};
 use crate::limits;
+use crate::plugin::bridge::inline_waits;
+use crate::plugin::http::{failure, refuse};
 use crate::plugin::pool::{OwnerId, ToolPool};
 use crate::plugin::{PluginError, introduction, load};
 
@@ -62,9 +65,6 @@ pub(super) fn serve(socket: ManuallyDrop<UnixStream>, library: &Path, plugin: &s
     };
     let mut reading = BufReader::new(reading);
     while let Ok(Some((request, body))) = frames::read(&mut reading) {
-        let Ok(body) = String::from_utf8(body) else {
-            break;
-        };
         if !server.take(request, body) {
             break;
         }
@@ -116,7 +116,7 @@ impl Out {
                 body.len(),
                 limits::FRAME_BODY
             );
-            let error = error_reply(&ToolError::new(text));
+            let error = failure(&ToolError::new(text));
             return self.reply(number, &error);
         }
         let answer = Answer::Reply {
@@ -134,17 +134,15 @@ fn lost() -> ! {
     std::process::exit(LOST_CONNECTION);
 }
 
-fn error_reply(error: &ToolError) -> Reply {
-    Reply::new(
-        Status::ERROR,
-        serde_json::to_string(error).unwrap_or_default(),
-    )
-}
-
 /// Calls that are not answered yet. A mutex, since they are answered by any thread; held for
 /// moments only.
 #[derive(Default)]
-struct Calls(Mutex<HashMap<Number, Running>>);
+struct Calls {
+    running: Mutex<HashMap<Number, Running>>,
+    /// HTTP requests that the host is making, with their calls.
+    http: Mutex<HashMap<RequestId, (Number, AnswerPort)>>,
+    last_request: AtomicU64,
+}
 
 /// What it takes to abort a call.
 struct Running {
@@ -155,7 +153,21 @@ struct Running {
 
 impl Calls {
     fn lock(&self) -> MutexGuard<'_, HashMap<Number, Running>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn http(&self) -> MutexGuard<'_, HashMap<RequestId, (Number, AnswerPort)>> {
+        self.http.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nobody waits for the requests of this call any more.
+    fn end_requests(&self, number: Number) {
+        let mut http = self.http();
+        let of_call = |(call, _): &(Number, AnswerPort)| *call == number;
+        let ended: Vec<_> = http.extract_if(|_, waiting| of_call(waiting)).collect();
+        // Without the lock: the plugin hears of it.
+        drop(http);
+        drop(ended);
     }
 }
 
@@ -171,8 +183,23 @@ struct Server {
 
 impl Server {
     /// Does what is asked for. Whether there may be more.
-    fn take(&mut self, request: Request, body: String) -> bool {
+    fn take(&mut self, request: Request, body: Vec<u8>) -> bool {
         let module = self.module;
+        if let Request::HttpAnswer {
+            request,
+            status,
+            head,
+        } = request
+        {
+            let waiting = self.calls.http().remove(&request);
+            if let Some((_, answer)) = waiting {
+                answer.complete(Reply::new(status, head), body);
+            }
+            return true;
+        }
+        let Ok(body) = String::from_utf8(body) else {
+            return false;
+        };
         match request {
             Request::Call {
                 number,
@@ -201,7 +228,7 @@ impl Server {
                 self.run_inline(number, tool, call_id, &body);
             }
             What::Blocking | What::Inline => {
-                let target = self.target(number);
+                let target = self.target(number, false);
                 let call_id = call_id.to_owned();
                 self.on_pool_for(number, move || {
                     // It waited for a thread, and may have been given up meanwhile.
@@ -224,7 +251,7 @@ impl Server {
     }
 
     fn run_inline(&mut self, number: Number, tool: ToolIndex, call_id: &str, arguments: &str) {
-        let target = self.target(number);
+        let target = self.target(number, true);
         let port = CallPort::new(Arc::clone(&target));
         let started = Instant::now();
         let reply = self.module.call()(tool, Invocation::new(arguments, call_id, port));
@@ -245,7 +272,7 @@ impl Server {
     }
 
     fn start(&self, number: Number, tool: ToolIndex, call_id: &str, arguments: &str) {
-        let port = CallPort::new(self.target(number));
+        let port = CallPort::new(self.target(number, false));
         let task = self.module.start()(tool, Invocation::new(arguments, call_id, port));
         // It may have been answered already.
         if let Some(running) = self.calls.lock().get_mut(&number) {
@@ -261,6 +288,7 @@ impl Server {
             }
             None => None,
         };
+        self.calls.end_requests(number);
         if let Some(task) = task {
             self.module.cancel()(task);
         }
@@ -282,11 +310,11 @@ impl Server {
     fn on_pool_for(&self, number: Number, work: impl FnOnce() + Send + 'static) {
         if let Err(error) = self.pool.start(OWNER, work) {
             let error = ToolError::of(ErrorKind::Unavailable, error.to_string());
-            self.out.reply(number, &error_reply(&error));
+            self.out.reply(number, &failure(&error));
         }
     }
 
-    fn target(&self, number: Number) -> Arc<Target> {
+    fn target(&self, number: Number, inline: bool) -> Arc<Target> {
         let aborted = Arc::new(AtomicBool::new(false));
         let running = Running {
             aborted: Arc::clone(&aborted),
@@ -295,6 +323,7 @@ impl Server {
         self.calls.lock().insert(number, running);
         Arc::new(Target {
             number,
+            inline,
             aborted,
             answered: AtomicBool::new(false),
             calls: Arc::clone(&self.calls),
@@ -306,6 +335,8 @@ impl Server {
 /// One call, as the plugin's port reaches it.
 struct Target {
     number: Number,
+    /// It promised never to wait.
+    inline: bool,
     aborted: Arc<AtomicBool>,
     answered: AtomicBool,
     calls: Arc<Calls>,
@@ -329,7 +360,38 @@ impl CallTarget for Target {
     fn complete(&self, reply: Reply) {
         if !self.answered.swap(true, Ordering::AcqRel) {
             self.calls.lock().remove(&self.number);
+            self.calls.end_requests(self.number);
             self.out.reply(self.number, &reply);
+        }
+    }
+
+    fn http(&self, head: &str, body: Vec<u8>, answer: AnswerPort) -> RequestId {
+        if self.inline {
+            return refuse(answer, &inline_waits());
+        }
+        if body.len() > limits::FRAME_BODY || self.answered.load(Ordering::Acquire) {
+            let text = format!("The body is longer than {} bytes", limits::FRAME_BODY);
+            return refuse(answer, &ToolError::new(text));
+        }
+        let request = self.calls.last_request.fetch_add(1, Ordering::Relaxed) + 1;
+        self.calls.http().insert(request, (self.number, answer));
+        let (number, head) = (self.number, head.to_owned());
+        self.out.send(
+            &Answer::Http {
+                number,
+                request,
+                head,
+            },
+            &body,
+        );
+        request
+    }
+
+    fn cancel_http(&self, request: RequestId) {
+        let cancelled = self.calls.http().remove(&request);
+        if cancelled.is_some() {
+            let number = self.number;
+            self.out.send(&Answer::CancelHttp { number, request }, &[]);
         }
     }
 }
@@ -338,6 +400,6 @@ impl Drop for Target {
     /// A plugin that let go of the call without a word will not answer it any more.
     fn drop(&mut self) {
         let error = ToolError::of(ErrorKind::Crashed, "The tool ended without an answer");
-        self.complete(error_reply(&error));
+        self.complete(failure(&error));
     }
 }

@@ -1,7 +1,6 @@
 //! One version of a plugin in a process of its own: started, started again when it has ended, given
 //! up when it ends whenever it is started.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -14,27 +13,41 @@ use tool_sdk::abi::Reply;
 use tool_sdk::{ErrorKind, ToolError};
 
 use super::client::HelperError;
-use super::connection::{Connection, End};
+use super::connection::{CallServices, Connection, End};
 use super::helpers::{Helpers, Sandbox};
 use super::protocol::{Answer, Number, Request};
 use super::sandbox::Enforced;
 use crate::ids::PluginName;
 use crate::limits;
-use crate::plugin::PluginError;
+use crate::plugin::http::Requests;
+use crate::plugin::store::StoredLibrary;
+use crate::plugin::{HttpService, PluginError};
 use crate::tool::ProgressSink;
 
 /// Hears why a plugin is not started again.
 pub type OnGivenUp = Box<dyn Fn(&str) + Send + Sync>;
 
 /// How the process of a plugin is started.
-#[derive(Debug)]
-pub(super) struct Launch {
-    pub(super) helpers: Helpers,
-    pub(super) plugin: PluginName,
-    /// The stored copy.
-    pub(super) library: PathBuf,
+pub struct Launch {
+    /// Where processes come from.
+    pub helpers: Helpers,
+    /// The plugin.
+    pub plugin: PluginName,
+    /// Its library.
+    pub library: StoredLibrary,
     /// How it is confined, if it is.
-    pub(super) sandbox: Option<Sandbox>,
+    pub sandbox: Option<Sandbox>,
+    /// Makes the HTTP requests of its tools.
+    pub http: Arc<dyn HttpService>,
+}
+
+impl std::fmt::Debug for Launch {
+    /// Without the values of variables.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Launch")
+            .field("plugin", &self.plugin)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Keeps one plugin's process running.
@@ -87,13 +100,14 @@ impl Supervisor {
             plugin,
             library,
             sandbox,
+            http: _,
         } = &self.launch;
         let not_started = |error: HelperError| PluginError::NotStarted(error.to_string());
         let taken = helpers.take_for(sandbox.as_ref()).await;
         let (mut helper, enforced) = taken.map_err(not_started)?;
         helper.log_as(plugin);
         let request = Request::Serve {
-            library: library.clone().into_os_string(),
+            library: library.path.clone().into_os_string(),
             plugin: plugin.as_str().to_owned(),
         };
         match helper.ask(&request, limits::PROBE_TIMEOUT).await {
@@ -217,15 +231,35 @@ impl Supervisor {
         Ok(reply)
     }
 
+    /// Calls a tool, and waits for the one reply.
+    pub(super) async fn call(
+        self: &Arc<Self>,
+        request: impl FnOnce(Number) -> Request,
+        arguments: &str,
+        progress: ProgressSink,
+    ) -> Result<Reply, ToolError> {
+        let requests = Requests::of_call(Arc::clone(&self.launch.http));
+        let services = CallServices::new(progress, requests);
+        self.ask_with(request, arguments, Some(services)).await
+    }
+
     /// Asks the process, and waits for the one reply.
     pub(super) async fn ask(
         self: &Arc<Self>,
         request: impl FnOnce(Number) -> Request,
         body: &str,
-        progress: Option<ProgressSink>,
+    ) -> Result<Reply, ToolError> {
+        self.ask_with(request, body, None).await
+    }
+
+    async fn ask_with(
+        self: &Arc<Self>,
+        request: impl FnOnce(Number) -> Request,
+        body: &str,
+        services: Option<CallServices>,
     ) -> Result<Reply, ToolError> {
         let connection = self.connection().await?;
-        match connection.ask(request, body, progress).await {
+        match connection.ask(request, body, services).await {
             Ok(reply) => {
                 self.crashes.store(0, Ordering::Release);
                 Ok(reply)

@@ -8,14 +8,12 @@ use tool_sdk::abi::{Reply, ToolIndex};
 use tool_sdk::tool::ToolDescription;
 use tool_sdk::{ToolError, ToolResult};
 
-use super::helpers::{Helpers, Sandbox};
 use super::protocol::{Request, What};
 use super::sandbox::Enforced;
 use super::supervisor::{Launch, OnGivenUp, Supervisor};
-use crate::ids::{GenerationNumber, PluginName};
+use crate::ids::GenerationNumber;
 use crate::plugin::bridge::{self, outcome, prepared, validated};
 use crate::plugin::state::PluginState;
-use crate::plugin::store::StoredLibrary;
 use crate::plugin::verdict::Introduced;
 use crate::plugin::{Generation, LoadedPlugin, PluginError};
 use crate::tool::{BoxFuture, Execution, HostTool, ToolSpec};
@@ -23,23 +21,15 @@ use crate::tool::{BoxFuture, Execution, HostTool, ToolSpec};
 /// Starts a process for a stored library that was tried out, confined where that is asked for, and
 /// takes its tools over. With them comes what is enforced.
 pub async fn start_plugin(
-    helpers: &Helpers,
-    library: &StoredLibrary,
-    sandbox: Option<Sandbox>,
+    launch: Launch,
     introduced: &Introduced,
-    plugin: &PluginName,
     number: GenerationNumber,
     on_given_up: OnGivenUp,
 ) -> Result<(LoadedPlugin, Option<Enforced>), PluginError> {
-    let launch = Launch {
-        helpers: helpers.clone(),
-        plugin: plugin.clone(),
-        library: library.path.clone(),
-        sandbox,
-    };
+    let (plugin, hash) = (launch.plugin.clone(), launch.library.hash);
     let (supervisor, enforced) = Supervisor::start(launch, on_given_up).await?;
     let retired = Arc::clone(&supervisor);
-    let generation = Generation::new(plugin.clone(), number, library.hash, move || {
+    let generation = Generation::new(plugin, number, hash, move || {
         retired.retire();
     });
     let opening = Arc::clone(&supervisor);
@@ -93,7 +83,7 @@ impl WorkerTool {
             call_id: String::new(),
         };
         let arguments = arguments.to_string();
-        self.supervisor.ask(request, &arguments, None).await
+        self.supervisor.ask(request, &arguments).await
     }
 }
 
@@ -130,8 +120,9 @@ impl HostTool for WorkerTool {
                 call_id: call.call_id.to_owned(),
             };
             let arguments = call.arguments_text();
-            let progress = Some(Arc::clone(&call.progress));
-            outcome(self.supervisor.ask(request, &arguments, progress).await?)
+            let progress = Arc::clone(&call.progress);
+            let reply = self.supervisor.call(request, &arguments, progress);
+            outcome(reply.await?)
         })
     }
 }

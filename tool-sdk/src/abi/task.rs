@@ -1,4 +1,5 @@
-//! One call as its plugin sees it: report progress, learn of an abort, answer exactly once.
+//! One call as its plugin sees it: report progress, learn of an abort, have the host make HTTP
+//! requests, answer exactly once.
 //!
 //! A [`CallPort`] is a counted reference to the host's state of one call. The host makes it from
 //! an `Arc` of anything that implements [`CallTarget`]; a plugin may clone it and keep it longer
@@ -6,6 +7,10 @@
 #![expect(
     unsafe_code,
     reason = "a counted reference crosses the border as a bare pointer"
+)]
+#![expect(
+    clippy::cast_ptr_alignment,
+    reason = "so do the derived accessors of fields that a host may lack find them"
 )]
 
 use std::fmt;
@@ -15,9 +20,10 @@ use std::sync::Arc;
 use abi_stable::StableAbi;
 use abi_stable::prefix_type::WithMetadata;
 use abi_stable::staticref;
-use abi_stable::std_types::RStr;
+use abi_stable::std_types::{RStr, RVec};
 
 use super::Reply;
+use super::http::{AnswerPort, RequestId};
 
 /// Names a started call inside its plugin; 0 when the call was answered before it started.
 pub type TaskId = u64;
@@ -33,7 +39,20 @@ pub trait CallTarget: Send + Sync + 'static {
     fn is_aborted(&self) -> bool;
     /// The answer. Only the first one counts.
     fn complete(&self, reply: Reply);
+    /// Begins an HTTP request: a JSON [`RequestHead`](super::http::RequestHead) and a body. The answer
+    /// goes to the port once, from any thread, at the end of the call at the latest. A host that makes
+    /// no requests says so.
+    fn http(&self, _head: &str, _body: Vec<u8>, answer: AnswerPort) -> RequestId {
+        let error = crate::ToolError::of(crate::ErrorKind::Unavailable, NO_HTTP);
+        answer.complete(crate::private::reply(Err(error)), Vec::new());
+        0
+    }
+    /// Nobody waits for the answer of this request any more.
+    fn cancel_http(&self, _request: RequestId) {}
 }
+
+/// What a tool hears from a host that makes no requests for it.
+pub(crate) const NO_HTTP: &str = "this host makes no HTTP requests for tools";
 
 /// Stands for the host's type, which the plugin does not know.
 #[repr(C)]
@@ -62,6 +81,10 @@ struct PortFunctions {
     is_aborted: unsafe extern "C" fn(*const Opaque) -> bool,
     #[sabi(last_prefix_field)]
     complete: unsafe extern "C" fn(*const Opaque, Reply),
+    #[sabi(missing_field(option))]
+    http: unsafe extern "C" fn(*const Opaque, RStr<'_>, RVec<u8>, AnswerPort) -> RequestId,
+    #[sabi(missing_field(option))]
+    cancel_http: unsafe extern "C" fn(*const Opaque, RequestId),
 }
 
 impl CallPort {
@@ -92,6 +115,27 @@ impl CallPort {
         let complete = self.functions.complete();
         // SAFETY: `state` is alive, since this port holds a reference to it (`new`, `clone`).
         unsafe { complete(self.state, reply) }
+    }
+
+    /// Has the host make an HTTP request, whose answer goes to the port. A host that was built before
+    /// there were such requests gives it up.
+    pub fn http(&self, head: &str, body: Vec<u8>, answer: AnswerPort) -> RequestId {
+        let Some(http) = self.functions.http() else {
+            let error = crate::ToolError::of(crate::ErrorKind::Unavailable, NO_HTTP)
+                .with_hint("it is older than the tool-sdk of this plugin: update toolsmith");
+            answer.complete(crate::private::reply(Err(error)), Vec::new());
+            return 0;
+        };
+        // SAFETY: `state` is alive, since this port holds a reference to it (`new`, `clone`).
+        unsafe { http(self.state, head.into(), body.into(), answer) }
+    }
+
+    /// Tells the host that nobody waits for the answer of this request any more.
+    pub fn cancel_http(&self, request: RequestId) {
+        if let Some(cancel) = self.functions.cancel_http() {
+            // SAFETY: `state` is alive, since this port holds a reference to it (`new`, `clone`).
+            unsafe { cancel(self.state, request) }
+        }
     }
 }
 
@@ -137,6 +181,8 @@ impl<T: CallTarget> Functions<T> {
             progress: progress::<T>,
             is_aborted: is_aborted::<T>,
             complete: complete::<T>,
+            http: http::<T>,
+            cancel_http: cancel_http::<T>,
         });
     }
     const REF: PortFunctionsRef = PortFunctionsRef(Self::METADATA.as_prefix());
@@ -173,8 +219,27 @@ unsafe extern "C" fn complete<T: CallTarget>(state: *const Opaque, reply: Reply)
     swallow(|| target.complete(reply));
 }
 
-/// A panic of the host must not unwind through the plugin's frames.
-fn swallow(body: impl FnOnce()) {
+unsafe extern "C" fn http<T: CallTarget>(
+    state: *const Opaque,
+    head: RStr<'_>,
+    body: RVec<u8>,
+    answer: AnswerPort,
+) -> RequestId {
+    // SAFETY: the calling port keeps the `Arc<T>` behind `state` alive during this call.
+    let target = unsafe { &*state.cast::<T>() };
+    let mut request = 0;
+    swallow(|| request = target.http(head.as_str(), body.into_vec(), answer));
+    request
+}
+
+unsafe extern "C" fn cancel_http<T: CallTarget>(state: *const Opaque, request: RequestId) {
+    // SAFETY: the calling port keeps the `Arc<T>` behind `state` alive during this call.
+    let target = unsafe { &*state.cast::<T>() };
+    swallow(|| target.cancel_http(request));
+}
+
+/// A panic of one side must not unwind through the other's frames.
+pub(super) fn swallow(body: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
         crate::panic::drop_payload(payload);
     }

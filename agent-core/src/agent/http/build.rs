@@ -1,16 +1,14 @@
 //! Settings → client.
 
-use reqwest::redirect::Policy;
 use serde_json::{Map, Value};
 
 use super::HttpModel;
 use super::dialect::Dialect;
-use super::failure::root_cause;
 use super::place::{self, Place};
 use super::settings::{HttpSettings, known, misconfigured};
 use crate::agent::model::{ModelError, ModelErrorKind};
 use crate::config::{Environment, ModelConfig};
-use crate::limits;
+use crate::{limits, transport};
 
 impl HttpModel {
     /// The client of `[models.NAME]`.
@@ -99,27 +97,10 @@ fn client(place: &Place, dialect: Dialect) -> Result<reqwest::Client, ModelError
         let text = format!("{} holds letters that no key has", place.key_setting());
         ModelError::new(ModelErrorKind::Unauthorized, text)
     })?;
-    // A program that has chosen its cryptography keeps it: then this does nothing.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("toolsmith/", env!("CARGO_PKG_VERSION")))
-        .default_headers(headers)
-        .connect_timeout(limits::MODEL_CONNECT)
-        // The key must not follow to another host, and a request that is sent to the wrong
-        // address should be told so.
-        .redirect(Policy::none());
-    if plain {
-        // A machine without certificates reaches its own servers all the same.
-        builder = builder.tls_certs_only([]);
-    }
-    if place::is_loopback(&place.endpoint) {
-        builder = builder.no_proxy();
-    }
-    builder.build().map_err(|error| {
-        let reason = root_cause(&error);
-        misconfigured(format!(
-            "no connections can be made: {reason}; where certificates are missing, install the \
-             package `ca-certificates`"
-        ))
-    })
+    // No redirects: the key must not follow to another host, and a request that is sent to the wrong
+    // address should be told so.
+    let client = transport::client(&place.endpoint, limits::MODEL_CONNECT).default_headers(headers);
+    client
+        .build()
+        .map_err(|error| misconfigured(transport::no_client(&error)))
 }

@@ -1,7 +1,5 @@
 //! Why a try failed: the words for it, and whether another try may help.
 
-use std::error::Error;
-use std::io;
 use std::time::Duration;
 
 use reqwest::StatusCode;
@@ -13,6 +11,7 @@ use crate::agent::model::{ModelError, ModelErrorKind as Kind};
 use crate::format::FormatError;
 use crate::format::received;
 use crate::json_text::shortened;
+use crate::transport::{is_distrust, root_cause};
 
 /// How much is shown of what is no answer, in characters.
 const STARTS: usize = 100;
@@ -306,44 +305,4 @@ fn title(page: &str) -> Option<&str> {
     let (_, after) = page.split_once("<title>")?;
     let (title, _) = after.split_once("</title>")?;
     Some(title.trim()).filter(|title| !title.is_empty())
-}
-
-/// Whether a server's certificate is the reason: another try does not help then.
-fn is_distrust(error: &(dyn Error + 'static)) -> bool {
-    if let Some(tls) = error.downcast_ref::<rustls::Error>() {
-        return matches!(tls, rustls::Error::InvalidCertificate(_));
-    }
-    // What an I/O error wraps is not among its sources.
-    let wrapped = error
-        .downcast_ref::<io::Error>()
-        .and_then(io::Error::get_ref);
-    match wrapped {
-        Some(wrapped) => is_distrust(wrapped),
-        None => error.source().is_some_and(is_distrust),
-    }
-}
-
-/// The error that all others are about.
-pub(super) fn root_cause(error: &dyn Error) -> String {
-    let mut cause = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    cause.to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distrust_is_no_lack_of_a_server() {
-        let unknown = rustls::CertificateError::UnknownIssuer;
-        let distrust = io::Error::other(rustls::Error::InvalidCertificate(unknown));
-        assert!(is_distrust(&io::Error::other(distrust)));
-        assert!(!is_distrust(&io::Error::other(rustls::Error::DecryptError)));
-        assert!(!is_distrust(&io::Error::from(
-            io::ErrorKind::ConnectionRefused
-        )));
-    }
 }

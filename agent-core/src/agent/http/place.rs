@@ -7,6 +7,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
 use super::dialect::Dialect;
 use crate::json_text::{one_line, shortened};
+use crate::transport::{address, is_loopback};
 
 /// The version of the interface that Anthropic's servers are asked for.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -137,16 +138,6 @@ pub(super) fn shown(base_url: &str) -> String {
         .to_owned()
 }
 
-/// Whether the server is on this machine.
-pub(super) fn is_loopback(url: &Url) -> bool {
-    match address(url) {
-        Some(address) => address.is_loopback(),
-        None => {
-            matches!(url.host_str(), Some(host) if host == "localhost" || host.ends_with(".localhost"))
-        }
-    }
-}
-
 /// Whether the server is on this machine or in a network of its owner's, where a key may travel
 /// without encryption.
 pub(super) fn is_near(url: &Url) -> bool {
@@ -160,11 +151,6 @@ pub(super) fn is_near(url: &Url) -> bool {
         }),
     };
     near || is_loopback(url)
-}
-
-fn address(url: &Url) -> Option<IpAddr> {
-    let host = url.host_str()?;
-    host.trim_matches(['[', ']']).parse().ok()
 }
 
 #[cfg(test)]

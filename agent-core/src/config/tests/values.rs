@@ -142,6 +142,9 @@ fn network_grants_are_one_host_and_one_port() {
         ("Example.COM:1", grant("example.com", 1)),
         ("127.0.0.1:8080", grant("127.0.0.1", 8080)),
         ("[::1]:80", grant("::1", 80)),
+        ("example.com.:443", grant("example.com", 443)),
+        (".:443", None),
+        ("*:443", None),
         ("::1:80", None),
         ("*.example.com:443", None),
         ("example.com", None),
@@ -151,5 +154,9 @@ fn network_grants_are_one_host_and_one_port() {
         ("http://example.com:80", None),
     ] {
         assert_eq!(NetworkGrant::parse(text), expected, "{text}");
+    }
+    for text in ["api.example.com:443", "[::1]:80"] {
+        let shown = NetworkGrant::parse(text).unwrap().to_string();
+        assert_eq!(shown, text);
     }
 }

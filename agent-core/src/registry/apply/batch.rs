@@ -159,7 +159,7 @@ impl Reload {
         let policy = registry.policy_of(name);
         if let Some(current) = plugin.current.as_mut()
             && current.generation.hash() == stored.hash
-            && current.policy == policy
+            && !current.policy.differs(&policy)
             && !(candidate.forced && current.given_up.get().is_some())
         {
             match current.shared.follow(registry, name).await {

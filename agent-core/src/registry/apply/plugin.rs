@@ -22,7 +22,7 @@ use crate::plugin::{Generation, LibrarySource, PluginError};
 use crate::tool::{Isolation, Origin};
 use crate::worker::sandbox::Enforced;
 use crate::worker::start_plugin;
-use crate::worker::supervisor::OnGivenUp;
+use crate::worker::supervisor::{Launch, OnGivenUp};
 
 /// One plugin that is known.
 #[derive(Debug)]
@@ -240,21 +240,23 @@ impl Plugin {
         let policy = registry.policy_of(name);
         let isolation = policy.isolation();
         let given_up = GivenUp::default();
-        if isolation == Isolation::Sandbox {
-            let reason = "the sandbox is not supported yet; expected \"in-process\" or \"worker\"";
-            return Err(PluginError::NotStarted(reason.to_owned()));
-        }
+        let http = registry.network.of(name, isolation);
         let (loaded, enforced) = if isolation == Isolation::InProcess {
             let (stored, plugin, pool) = (stored.clone(), name.clone(), registry.pool.clone());
             let introduced = Arc::clone(introduced);
-            let map = move || load_plugin(&stored, &introduced, &plugin, number, &pool);
+            let map = move || load_plugin(&stored, &introduced, &plugin, number, &pool, http);
             (registry.loader.run(map).await?, None)
         } else {
             let hears = gives_up(registry, name, stored, introduced, &given_up);
             let sandbox = registry.sandbox_for(&policy, stored)?;
-            let helpers = &registry.helpers;
-            let started = start_plugin(helpers, stored, sandbox, introduced, name, number, hears);
-            Box::pin(started).await?
+            let launch = Launch {
+                helpers: registry.helpers.clone(),
+                plugin: name.clone(),
+                library: stored.clone(),
+                sandbox,
+                http,
+            };
+            Box::pin(start_plugin(launch, introduced, number, hears)).await?
         };
         let LoadedPlugin {
             generation,
