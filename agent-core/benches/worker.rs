@@ -55,6 +55,15 @@ const PLUGIN: &str = r#"
     fn exit() { std::process::exit(0) }
 "#;
 
+/// The same in the host's own process.
+const HERE: &str = r"
+    use tool_sdk::prelude::*;
+
+    /// Blocking.
+    #[tool]
+    fn here(text: String) -> String { text }
+";
+
 fn main() {
     if std::env::args().nth(1).as_deref() == Some(ECHO) {
         echo();
@@ -88,10 +97,13 @@ fn echo() -> ! {
 struct Bare {
     child: Child,
     socket: tokio::net::UnixStream,
+    /// With its length.
+    message: Vec<u8>,
+    answer: Vec<u8>,
 }
 
 impl Bare {
-    fn start() -> Self {
+    fn start(size: usize) -> Self {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
         let child = Command::new(std::env::current_exe().expect("it has a file"))
             .arg(ECHO)
@@ -100,12 +112,30 @@ impl Bare {
             .expect("it starts");
         ours.set_nonblocking(true).expect("a socket");
         let socket = tokio::net::UnixStream::from_std(ours).expect("a socket");
-        Self { child, socket }
+        let length = u64::try_from(size).expect("small");
+        let mut message = length.to_le_bytes().to_vec();
+        message.resize(8 + size, b'x');
+        Self {
+            child,
+            socket,
+            message,
+            answer: vec![0; size],
+        }
     }
 
-    async fn round_trip(&mut self, message: &[u8], answer: &mut [u8]) {
-        self.socket.write_all(message).await.expect("it reads");
-        self.socket.read_exact(answer).await.expect("it answers");
+    async fn time(&mut self, count: u32) -> Duration {
+        let begin = Instant::now();
+        for _ in 0..count {
+            let Self {
+                socket,
+                message,
+                answer,
+                ..
+            } = self;
+            socket.write_all(message).await.expect("it reads");
+            socket.read_exact(answer).await.expect("it answers");
+        }
+        begin.elapsed() / count
     }
 }
 
@@ -119,6 +149,7 @@ impl Drop for Bare {
 async fn run() {
     let project = Project::new();
     project.plugin("bench-worker", PLUGIN);
+    project.plugin("bench-here", HERE);
     let registry = project.registry(Profile::Release, Emitter::default());
     let policy = Policy {
         isolation: Some(Isolation::Worker),
@@ -129,69 +160,83 @@ async fn run() {
     configuration.policies = Policies::default().with("bench-worker", policy);
     registry.configure(configuration);
     registry.refresh(Scope::All, &()).await.expect("readable");
-    let caller = Caller::new(registry, Emitter::default());
+    // The whole text is to come back.
+    let caller = Caller::new(registry, Emitter::default()).with_result_limit(2 * MEGABYTE);
 
-    for (row, tool) in [("2", "inline"), ("2", "blocking"), ("2", "async")] {
-        let text = "x".repeat(60);
-        compare(&caller, row, tool, &text, SMALL, 500, 1.5).await;
+    for tool in ["inline", "blocking", "async"] {
+        small(&caller, tool).await;
     }
-    let text = "x".repeat(MEGABYTE);
-    compare(&caller, "2b", "blocking", &text, MEGABYTE, 5, 3.0).await;
+    large(&caller).await;
     starts(&caller).await;
 }
 
-async fn call(caller: &Caller, tool: &str, text: &str) -> Option<String> {
-    let arguments = serde_json::json!({ "text": text }).to_string();
-    let arguments = if tool == "exit" {
-        "{}".to_owned()
-    } else {
-        arguments
-    };
+async fn call(caller: &Caller, tool: &str, arguments: &str) -> Option<String> {
+    let arguments = arguments.to_owned();
     let call = ToolCall::of_model("call_1", tool, Arguments::Text(arguments));
     let result = caller.call(call, &AbortSignal::new()).await.result;
+    if result.is_error && tool != "exit" {
+        println!("{tool}: {}", result.text());
+    }
     (!result.is_error).then(|| result.text())
 }
 
-async fn compare(
-    caller: &Caller,
-    row: &str,
-    tool: &str,
-    text: &str,
-    size: usize,
-    count: u32,
-    goal: f64,
-) {
-    assert_eq!(call(caller, tool, text).await.as_deref(), Some(text));
-    let mut bare = Bare::start();
-    let mut message = u64::try_from(size).expect("small").to_le_bytes().to_vec();
-    message.resize(8 + size, b'x');
-    let mut answer = vec![0; size];
+/// Checks that a tool gives back its text; these are its arguments.
+async fn arguments(caller: &Caller, tool: &str, text: &str) -> String {
+    let arguments = serde_json::json!({ "text": text }).to_string();
+    let answer = call(caller, tool, &arguments).await;
+    assert!(
+        answer.as_deref() == Some(text),
+        "{tool} gives back its text"
+    );
+    arguments
+}
+
+async fn time(caller: &Caller, tool: &str, arguments: &str, count: u32) -> Duration {
+    let begin = Instant::now();
+    for _ in 0..count {
+        call(caller, tool, arguments).await;
+    }
+    begin.elapsed() / count
+}
+
+async fn small(caller: &Caller, tool: &str) {
+    let arguments = arguments(caller, tool, &"x".repeat(60)).await;
+    let mut bare = Bare::start(SMALL);
     let (mut ours, mut limit) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let begin = Instant::now();
-        for _ in 0..count {
-            bare.round_trip(&message, &mut answer).await;
-        }
-        limit.push(begin.elapsed() / count);
-        let begin = Instant::now();
-        for _ in 0..count {
-            call(caller, tool, text).await;
-        }
-        ours.push(begin.elapsed() / count);
+        limit.push(bare.time(500).await);
+        ours.push(time(caller, tool, &arguments, 500).await);
     }
-    let what = format!("{tool} tool in a worker, {size} bytes, against a bare round trip");
-    report(row, &what, &mut ours, &mut limit, goal);
+    let what = format!("{tool} tool in a worker, {SMALL} bytes, against a bare round trip");
+    report("2", &what, &mut ours, &mut limit, 1.5);
+}
+
+/// What the way through another process adds to a call with a megabyte each way.
+async fn large(caller: &Caller) {
+    let arguments = arguments(caller, "blocking", &"x".repeat(MEGABYTE)).await;
+    let mut bare = Bare::start(MEGABYTE);
+    let (mut whole, mut added, mut limit) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        limit.push(bare.time(5).await);
+        let ours = time(caller, "blocking", &arguments, 5).await;
+        added.push(ours.saturating_sub(time(caller, "here", &arguments, 5).await));
+        whole.push(ours);
+    }
+    let whole = median(&mut whole);
+    println!("  - a call with a megabyte each way: {whole:?}");
+    let what = "what a worker adds to it, against a bare round trip";
+    report("2b", what, &mut added, &mut limit, 3.0);
 }
 
 /// From a process that has ended to the first answer of the next one.
 async fn starts(caller: &Caller) {
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
-        assert_eq!(call(caller, "exit", "").await, None);
+        assert_eq!(call(caller, "exit", "{}").await, None);
         // The spare one starts while nobody waits for it.
         tokio::time::sleep(Duration::from_millis(100)).await;
         let begin = Instant::now();
-        assert!(call(caller, "inline", "x").await.is_some());
+        assert!(call(caller, "inline", r#"{"text":"x"}"#).await.is_some());
         times.push(begin.elapsed());
     }
     let time = median(&mut times);

@@ -15,6 +15,7 @@
 
 pub mod client;
 mod connection;
+mod crew;
 mod frames;
 pub mod helper;
 pub mod helpers;

@@ -91,17 +91,6 @@ impl ToolPool {
         result
     }
 
-    /// Runs `work` on a thread of the pool; nobody waits for it, so it never counts as hung.
-    pub(crate) fn start(
-        &self,
-        owner: OwnerId,
-        work: impl FnOnce() + Send + 'static,
-    ) -> Result<(), PoolError> {
-        let mut ticket = self.submit(owner, Box::new(work))?;
-        ticket.ended = true;
-        Ok(())
-    }
-
     /// How many threads are left behind by calls that were given up.
     pub fn hung(&self) -> usize {
         self.0.lock().hung.values().sum()

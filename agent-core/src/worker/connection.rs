@@ -5,7 +5,7 @@
 //! everybody who still waits how it did.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, IoSlice};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -434,20 +434,25 @@ impl Shared {
 
     /// Writes a message, as far as the process takes it; the rest is written later.
     fn send(&self, request: &Request, body: &[u8]) -> io::Result<()> {
-        let frame = frames::encode(request, body)?;
+        let start = frames::start(request, body.len())?;
         let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
         if !outbox.bytes.is_empty() {
-            outbox.bytes.extend_from_slice(&frame);
+            outbox.bytes.extend_from_slice(&start);
+            outbox.bytes.extend_from_slice(body);
             return Ok(());
         }
-        let written = match self.socket.try_write(&frame) {
+        let parts = [IoSlice::new(&start), IoSlice::new(body)];
+        let written = match self.socket.try_write_vectored(&parts) {
             Ok(written) => written,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
             // It has ended, which its reader is about to see.
             Err(_) => return Ok(()),
         };
-        if let Some(rest) = frame.get(written..).filter(|rest| !rest.is_empty()) {
-            rest.clone_into(&mut outbox.bytes);
+        if written < start.len() + body.len() {
+            let of_body = written.saturating_sub(start.len());
+            let start = start.get(written..).unwrap_or_default();
+            outbox.bytes.extend_from_slice(start);
+            outbox.bytes.extend(body.get(of_body..).unwrap_or_default());
             outbox.written = 0;
             self.left.notify_one();
         }

@@ -18,7 +18,7 @@ const LENGTHS: usize = 8;
 
 /// Writes one message that is all head.
 pub(super) fn write(to: &mut impl Write, head: &impl Serialize) -> io::Result<()> {
-    to.write_all(&encode(head, &[])?)
+    to.write_all(&start(head, 0)?)
 }
 
 /// Reads one message; `None` at the end of the stream.
@@ -38,7 +38,7 @@ pub(super) async fn send(
     to: &mut (impl AsyncWrite + Unpin),
     head: &impl Serialize,
 ) -> io::Result<()> {
-    to.write_all(&encode(head, &[])?).await
+    to.write_all(&start(head, 0)?).await
 }
 
 /// Reads one message; `None` at the end of the stream. Where the future is dropped, the stream can't
@@ -56,21 +56,20 @@ pub(super) async fn receive<T: DeserializeOwned>(
     Ok(Some((serde_json::from_slice(&head)?, body)))
 }
 
-/// The bytes of one message.
-pub(super) fn encode(head: &impl Serialize, body: &[u8]) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(LENGTHS + 128 + body.len());
+/// The bytes of one message up to its body, which has this length.
+pub(super) fn start(head: &impl Serialize, body: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(LENGTHS + 128);
     bytes.resize(LENGTHS, 0);
     serde_json::to_writer(&mut bytes, head)?;
     let head = bytes.len() - LENGTHS;
-    let lengths = match (u32::try_from(head), u32::try_from(body.len())) {
+    let lengths = match (u32::try_from(head), u32::try_from(body)) {
         (Ok(head), Ok(body)) => u64::from(head) | (u64::from(body) << 32),
-        _ => return Err(too_long(head, body.len())),
+        _ => return Err(too_long(head, body)),
     };
     checked(lengths.to_le_bytes())?;
     if let Some(place) = bytes.first_chunk_mut() {
         *place = lengths.to_le_bytes();
     }
-    bytes.extend_from_slice(body);
     Ok(bytes)
 }
 
@@ -120,7 +119,8 @@ mod tests {
         ];
         let mut bytes = Vec::new();
         for (head, body) in &messages {
-            bytes.extend(encode(head, body).unwrap());
+            bytes.extend(start(head, body.len()).unwrap());
+            bytes.extend(*body);
         }
         let (mut sync, mut other) = (&bytes[..], &bytes[..]);
         for (head, body) in messages {
@@ -136,11 +136,11 @@ mod tests {
     fn a_message_beyond_the_cap_or_cut_in_two_is_an_error() {
         let error = read::<Value>(&mut &[0xff; 8][..]).unwrap_err();
         assert!(error.to_string().contains("at most"), "{error}");
-        let whole = encode(&json!([1, 2, 3]), b"body").unwrap();
+        let mut whole = start(&json!([1, 2, 3]), 4).unwrap();
+        whole.extend(b"body");
         for length in LENGTHS..whole.len() {
             read::<Value>(&mut &whole[..length]).unwrap_err();
         }
-        let body = vec![b'x'; FRAME_BYTES];
-        encode(&"", &body).unwrap_err();
+        start(&"", FRAME_BYTES).unwrap_err();
     }
 }

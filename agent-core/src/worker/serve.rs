@@ -1,8 +1,8 @@
 //! The child's side of a worker: a library is mapped here, and its tools are called from afar.
 //!
-//! There is no tokio here. The thread that reads requests starts what is asked for, and whatever
-//! thread has an answer writes it: a pool thread for a plain `fn`, a thread of the plugin's own
-//! runtime for an `async fn`, the reading thread itself for what never waits.
+//! There is no tokio here. Threads take turns at reading (`crew`): the one that has read a call of a
+//! plain `fn` makes it, and another one reads on. An `async fn` is started by the thread that reads,
+//! and answers from its plugin's own runtime. What never waits is called while nobody reads.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, Write as _};
@@ -23,17 +23,17 @@ use tool_sdk::abi::{
 };
 use tool_sdk::{ErrorKind, ToolError};
 
+use super::crew::{self, Crew, Step};
 use super::frames;
 use super::helper::end;
 use super::protocol::{Answer, LOST_CONNECTION, Number, Request, What};
 use crate::limits;
 use crate::plugin::bridge::inline_waits;
 use crate::plugin::http::{failure, refuse};
-use crate::plugin::pool::{OwnerId, ToolPool};
 use crate::plugin::{PluginError, introduction, load};
 
-/// Whose calls the pool runs: there is one plugin here.
-const OWNER: OwnerId = 0;
+/// Longest body that is copied behind its head, in bytes.
+const COPIED: usize = 16 * 1024;
 
 /// Where answers go. Set before a library is mapped; [`HostTable`] has no place for it.
 static OUT: OnceLock<Arc<Out>> = OnceLock::new();
@@ -56,19 +56,13 @@ pub(super) fn serve(socket: ManuallyDrop<UnixStream>, library: &Path, plugin: &s
         }
     };
     out.send(&Answer::Serving, &[]);
-    let mut server = Server {
+    Crew::work(Server {
+        socket: BufReader::new(reading),
         module,
         out,
         calls: Arc::default(),
-        pool: ToolPool::default(),
         demoted: HashSet::new(),
-    };
-    let mut reading = BufReader::new(reading);
-    while let Ok(Some((request, body))) = frames::read(&mut reading) {
-        if !server.take(request, body) {
-            break;
-        }
-    }
+    });
     end();
 }
 
@@ -96,11 +90,21 @@ struct Out(Mutex<ManuallyDrop<UnixStream>>);
 impl Out {
     /// Sends one message whole, from any thread. Without a host there is nothing left to do.
     fn send(&self, answer: &impl Serialize, body: &[u8]) {
-        let Ok(frame) = frames::encode(answer, body) else {
+        let Ok(mut frame) = frames::start(answer, body.len()) else {
             end();
         };
+        // Together in one go, unless copying takes longer than that.
+        let apart = if body.len() > COPIED {
+            body
+        } else {
+            frame.extend_from_slice(body);
+            &[]
+        };
         let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match socket.write_all(&frame) {
+        match socket
+            .write_all(&frame)
+            .and_then(|()| socket.write_all(apart))
+        {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => end(),
             Err(_) => lost(),
@@ -171,19 +175,30 @@ impl Calls {
     }
 }
 
-/// What the reading thread knows.
+/// What the thread that reads knows.
 struct Server {
+    socket: BufReader<UnixStream>,
     module: PluginModuleRef,
     out: Arc<Out>,
     calls: Arc<Calls>,
-    pool: ToolPool,
     /// Tools that said they never wait, and did.
     demoted: HashSet<ToolIndex>,
 }
 
+impl crew::Read for Server {
+    fn step(&mut self) -> Option<Step> {
+        let (request, body) = frames::read(&mut self.socket).ok()??;
+        self.take(request, body)
+    }
+
+    fn end() -> ! {
+        end()
+    }
+}
+
 impl Server {
-    /// Does what is asked for. Whether there may be more.
-    fn take(&mut self, request: Request, body: Vec<u8>) -> bool {
+    /// Does what is asked for, or says what is left to do. Nothing where there is no more.
+    fn take(&mut self, request: Request, body: Vec<u8>) -> Option<Step> {
         let module = self.module;
         if let Request::HttpAnswer {
             request,
@@ -195,57 +210,69 @@ impl Server {
             if let Some((_, answer)) = waiting {
                 answer.complete(Reply::new(status, head), body);
             }
-            return true;
+            return Some(Step::Done);
         }
-        let Ok(body) = String::from_utf8(body) else {
-            return false;
-        };
-        match request {
+        let body = String::from_utf8(body).ok()?;
+        let step = match request {
             Request::Call {
                 number,
                 tool,
                 what,
                 call_id,
             } => self.call(number, tool, what, &call_id, body),
-            Request::Abort { number } => self.abort(number),
-            Request::Open { number, package } => self.on_pool(number, move || {
+            Request::Abort { number } => {
+                self.abort(number);
+                Step::Done
+            }
+            Request::Open { number, package } => self.job(number, move || {
                 module.open()(package.as_str().into(), body.as_str().into())
             }),
             Request::Retire { deadline_ms } => {
                 module.retire()(deadline_ms);
-                return false;
+                return None;
             }
-            _ => return false,
-        }
-        true
+            _ => return None,
+        };
+        Some(step)
     }
 
-    fn call(&mut self, number: Number, tool: ToolIndex, what: What, call_id: &str, body: String) {
+    fn call(
+        &mut self,
+        number: Number,
+        tool: ToolIndex,
+        what: What,
+        call_id: &str,
+        body: String,
+    ) -> Step {
         let module = self.module;
         match what {
-            What::Async => self.start(number, tool, call_id, &body),
+            What::Async => {
+                self.start(number, tool, call_id, &body);
+                Step::Done
+            }
             What::Inline if !self.demoted.contains(&tool) => {
                 self.run_inline(number, tool, call_id, &body);
+                Step::Done
             }
             What::Blocking | What::Inline => {
                 let target = self.target(number, false);
                 let call_id = call_id.to_owned();
-                self.on_pool_for(number, move || {
-                    // It waited for a thread, and may have been given up meanwhile.
+                Step::Job(Box::new(move || {
+                    // It may have waited for a thread, and have been given up meanwhile.
                     if target.is_aborted() {
                         return target.complete(Reply::new(Status::ABORTED, ""));
                     }
                     let port = CallPort::new(Arc::clone(&target));
                     target.complete(module.call()(tool, Invocation::new(&body, &call_id, port)));
-                });
+                }))
             }
             What::Prepare { inline } => {
                 let hook = move || module.prepare()(tool, body.as_str().into());
-                self.hook(number, inline, hook);
+                self.hook(number, inline, hook)
             }
             What::Validate { inline } => {
                 let hook = move || module.validate()(tool, body.as_str().into());
-                self.hook(number, inline, hook);
+                self.hook(number, inline, hook)
             }
         }
     }
@@ -294,24 +321,22 @@ impl Server {
         }
     }
 
-    fn hook(&self, number: Number, inline: bool, hook: impl FnOnce() -> Reply + Send + 'static) {
+    fn hook(
+        &self,
+        number: Number,
+        inline: bool,
+        hook: impl FnOnce() -> Reply + Send + 'static,
+    ) -> Step {
         if inline {
             self.out.reply(number, &hook());
-        } else {
-            self.on_pool(number, hook);
+            return Step::Done;
         }
+        self.job(number, hook)
     }
 
-    fn on_pool(&self, number: Number, work: impl FnOnce() -> Reply + Send + 'static) {
+    fn job(&self, number: Number, work: impl FnOnce() -> Reply + Send + 'static) -> Step {
         let out = Arc::clone(&self.out);
-        self.on_pool_for(number, move || out.reply(number, &work()));
-    }
-
-    fn on_pool_for(&self, number: Number, work: impl FnOnce() + Send + 'static) {
-        if let Err(error) = self.pool.start(OWNER, work) {
-            let error = ToolError::of(ErrorKind::Unavailable, error.to_string());
-            self.out.reply(number, &failure(&error));
-        }
+        Step::Job(Box::new(move || out.reply(number, &work())))
     }
 
     fn target(&self, number: Number, inline: bool) -> Arc<Target> {
