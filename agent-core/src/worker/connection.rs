@@ -5,29 +5,27 @@
 //! everybody who still waits how it did.
 
 use std::collections::HashMap;
-use std::io::{self, IoSlice};
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use abi_stable::std_types::RVec;
 use tokio::io::BufReader;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::unix::OwnedReadHalf;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use tool_sdk::ToolError;
 use tool_sdk::abi::Reply;
-use tool_sdk::abi::http::{AnswerPort, HttpWaiter, RequestId};
+use tool_sdk::abi::http::AnswerPort;
 
 use super::client::{Helper, Process};
 use super::frames;
+use super::outbox::Outbox;
 use super::protocol::{Answer, Number, Request};
+use super::services::{CallServices, WayBack};
 use crate::ids::PluginName;
 use crate::limits;
 use crate::plugin::bridge::write_log;
-use crate::plugin::http::{Requests, failure};
-use crate::tool::ProgressSink;
 
 /// How a process ended.
 pub(super) type End = Arc<str>;
@@ -49,11 +47,7 @@ impl Drop for Handles {
 struct Shared {
     plugin: PluginName,
     runtime: Handle,
-    socket: OwnedWriteHalf,
-    /// Held for one attempt to write.
-    outbox: Mutex<Outbox>,
-    /// There is something in the outbox.
-    left: Notify,
+    outbox: Arc<Outbox>,
     /// Held for moments only.
     waits: Mutex<Waits>,
     last: AtomicU64,
@@ -61,74 +55,6 @@ struct Shared {
     kill: CancellationToken,
     /// Raised when the process has ended.
     ended: CancellationToken,
-}
-
-/// What the host does for a call while it is waited for.
-pub(super) struct CallServices {
-    progress: ProgressSink,
-    requests: Requests,
-    /// Our names of its HTTP requests, by the names that the process has given them.
-    names: HashMap<RequestId, RequestId>,
-}
-
-impl CallServices {
-    pub(super) fn new(progress: ProgressSink, requests: Requests) -> Self {
-        Self {
-            progress,
-            requests,
-            names: HashMap::new(),
-        }
-    }
-
-    fn start(&mut self, request: RequestId, head: &str, body: Vec<u8>, answer: AnswerPort) {
-        let ours = self.requests.start(head, body, answer);
-        self.names.insert(request, ours);
-    }
-
-    fn cancel(&mut self, request: RequestId) {
-        if let Some(ours) = self.names.remove(&request) {
-            self.requests.cancel(ours);
-        }
-    }
-}
-
-impl Drop for CallServices {
-    /// Requests end with their call.
-    fn drop(&mut self) {
-        self.requests.end();
-    }
-}
-
-/// Takes the answer to an HTTP request to the process.
-struct WayBack {
-    connection: Weak<Shared>,
-    request: RequestId,
-}
-
-impl HttpWaiter for WayBack {
-    fn complete(&self, head: Reply, body: RVec<u8>) {
-        let Some(connection) = self.connection.upgrade() else {
-            return;
-        };
-        let answer = |head: Reply| Request::HttpAnswer {
-            request: self.request,
-            status: head.status,
-            head: head.body.into_string(),
-        };
-        // What is too long for a message is told instead.
-        if connection.send(&answer(head), &body).is_err() {
-            let text = format!("The answer is longer than {} bytes", limits::FRAME_BODY);
-            drop(connection.send(&answer(failure(&ToolError::new(text))), &[]));
-        }
-    }
-}
-
-/// What the process has not taken yet.
-#[derive(Default)]
-struct Outbox {
-    bytes: Vec<u8>,
-    /// How many of them are written.
-    written: usize,
 }
 
 #[derive(Default)]
@@ -178,16 +104,14 @@ impl Connection {
         let shared = Arc::new(Shared {
             plugin,
             runtime: Handle::current(),
-            socket: writing,
-            outbox: Mutex::default(),
-            left: Notify::new(),
+            outbox: Arc::new(Outbox::new(writing)),
             waits: Mutex::default(),
             last: AtomicU64::new(0),
             kill: CancellationToken::new(),
             ended: CancellationToken::new(),
         });
         tokio::spawn(Arc::clone(&shared).read(process, reading, on_end));
-        tokio::spawn(Arc::clone(&shared).write_rest());
+        tokio::spawn(Arc::clone(&shared).write());
         Self(Arc::new(Handles(shared)))
     }
 
@@ -221,7 +145,7 @@ impl Connection {
             waits.by_number.insert(number, wait);
         }
         let waiting = Waiting { shared, number };
-        if let Err(error) = shared.send(&request(number), body.as_bytes()) {
+        if let Err(error) = shared.outbox.send(&request(number), body.as_bytes()) {
             shared.end(&format!("it can't be spoken to: {error}"));
         }
         let reply = answered.await;
@@ -235,7 +159,11 @@ impl Connection {
         shared.condemn("its plugin was replaced");
         let limit = limits::RETIRE_TIMEOUT;
         let deadline_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        if shared.send(&Request::Retire { deadline_ms }, &[]).is_ok() {
+        if shared
+            .outbox
+            .send(&Request::Retire { deadline_ms }, &[])
+            .is_ok()
+        {
             // Some time for the way there and back.
             let grace = limit + Duration::from_millis(500);
             drop(tokio::time::timeout(grace, shared.ended.cancelled()).await);
@@ -261,7 +189,7 @@ impl Drop for Waiting<'_> {
             };
             *wait = Wait::GivenUp;
         }
-        drop(shared.send(&Request::Abort { number }, &[]));
+        drop(shared.outbox.send(&Request::Abort { number }, &[]));
         shared.end_if_condemned();
         let (runtime, shared) = (shared.runtime.clone(), Arc::downgrade(shared));
         runtime.spawn(async move {
@@ -364,11 +292,10 @@ impl Shared {
         }
         self.close(&failed.unwrap_or_else(|| "it was ended by the host".into()));
         self.ended.cancel();
-        self.left.notify_one();
     }
 
     /// Does what one message says.
-    fn take(self: &Arc<Self>, answer: Answer, body: Vec<u8>) -> io::Result<()> {
+    fn take(&self, answer: Answer, body: Vec<u8>) -> io::Result<()> {
         let text = |body| String::from_utf8(body).map_err(io::Error::other);
         match answer {
             Answer::Reply { number, status } => {
@@ -401,7 +328,7 @@ impl Shared {
             } => {
                 self.check(number)?;
                 let answer = AnswerPort::new(Arc::new(WayBack {
-                    connection: Arc::downgrade(self),
+                    outbox: Arc::downgrade(&self.outbox),
                     request,
                 }));
                 // Dropped where nobody waits for the call: that is an answer, too.
@@ -432,73 +359,18 @@ impl Shared {
         Err(io::Error::other(text))
     }
 
-    /// Writes a message, as far as the process takes it; the rest is written later.
-    fn send(&self, request: &Request, body: &[u8]) -> io::Result<()> {
-        let start = frames::start(request, body.len())?;
-        let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
-        if !outbox.bytes.is_empty() {
-            outbox.bytes.extend_from_slice(&start);
-            outbox.bytes.extend_from_slice(body);
-            return Ok(());
-        }
-        let parts = [IoSlice::new(&start), IoSlice::new(body)];
-        let written = match self.socket.try_write_vectored(&parts) {
-            Ok(written) => written,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            // It has ended, which its reader is about to see.
-            Err(_) => return Ok(()),
+    /// Writes what is left of messages, until the process has ended.
+    async fn write(self: Arc<Self>) {
+        let stuck = tokio::select! {
+            biased;
+            () = self.ended.cancelled() => return,
+            stuck = self.outbox.write_rest() => stuck,
         };
-        if written < start.len() + body.len() {
-            let of_body = written.saturating_sub(start.len());
-            let start = start.get(written..).unwrap_or_default();
-            outbox.bytes.extend_from_slice(start);
-            outbox.bytes.extend(body.get(of_body..).unwrap_or_default());
-            outbox.written = 0;
-            self.left.notify_one();
-        }
-        Ok(())
-    }
-
-    /// Writes what was left, until the process has ended.
-    async fn write_rest(self: Arc<Self>) {
-        loop {
-            self.left.notified().await;
-            while !self.ended.is_cancelled() && self.has_rest() {
-                let limit = limits::FRAME_WRITE;
-                match tokio::time::timeout(limit, self.socket.writable()).await {
-                    Ok(Ok(())) => self.write_some(),
-                    Ok(Err(_)) => break,
-                    Err(_) => {
-                        self.end(&format!("it read nothing within {limit:?}"));
-                        break;
-                    }
-                }
-            }
-            if self.ended.is_cancelled() {
-                return;
-            }
-        }
-    }
-
-    fn has_rest(&self) -> bool {
-        let outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
-        !outbox.bytes.is_empty()
-    }
-
-    fn write_some(&self) {
-        let mut outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
-        let Outbox { bytes, written } = &mut *outbox;
-        match self
-            .socket
-            .try_write(bytes.get(*written..).unwrap_or_default())
+        // One that takes nothing any more has ended, which its reader is about to see.
+        if let Err(error) = stuck
+            && error.kind() == io::ErrorKind::Other
         {
-            Ok(more) => *written += more,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            // It has ended.
-            Err(_) => *written = bytes.len(),
-        }
-        if *written == bytes.len() {
-            *outbox = Outbox::default();
+            self.end(&error.to_string());
         }
     }
 }

@@ -13,10 +13,11 @@ use tool_sdk::abi::Reply;
 use tool_sdk::{ErrorKind, ToolError};
 
 use super::client::HelperError;
-use super::connection::{CallServices, Connection, End};
+use super::connection::{Connection, End};
 use super::helpers::{Helpers, Sandbox};
 use super::protocol::{Answer, Number, Request};
 use super::sandbox::Enforced;
+use super::services::CallServices;
 use crate::ids::PluginName;
 use crate::limits;
 use crate::plugin::http::Requests;
