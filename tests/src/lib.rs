@@ -150,16 +150,11 @@ impl Project {
         let own = format!("name = {package:?}");
         let mut locked: Vec<&str> = dependencies.iter().copied().chain(["tool-sdk"]).collect();
         locked.sort_unstable();
-        let locked: String = locked
-            .iter()
-            .map(|name| format!(" {name:?},\n"))
-            .collect();
-        let lock = lock
-            .replace("name = \"template\"", &own)
-            .replace(
-                &format!("{own}\nversion = \"0.1.0\"\ndependencies = [\n \"tool-sdk\",\n"),
-                &format!("{own}\nversion = \"0.1.0\"\ndependencies = [\n{locked}"),
-            );
+        let locked: String = locked.iter().map(|name| format!(" {name:?},\n")).collect();
+        let lock = lock.replace("name = \"template\"", &own).replace(
+            &format!("{own}\nversion = \"0.1.0\"\ndependencies = [\n \"tool-sdk\",\n"),
+            &format!("{own}\nversion = \"0.1.0\"\ndependencies = [\n{locked}"),
+        );
         self.write(format!("plugins/{name}/Cargo.toml"), &manifest);
         self.write(format!("plugins/{name}/Cargo.lock"), &lock);
         self.source(name, source);

@@ -6,6 +6,7 @@
 //! are and how they end stands in the files beside.
 
 mod files;
+mod grants;
 mod limits;
 mod network;
 mod plugin;

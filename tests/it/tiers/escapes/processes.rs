@@ -69,7 +69,14 @@ async fn nothing_that_the_host_has_open_is_inherited() {
     kinds.sort_unstable();
     // Its own folder in `/proc`, the list itself, and the socket that the host speaks to it by.
     let expected = [
-        "", "/dev/null", "/fd", "pipe", "pipe", "socket", "socket", "socket",
+        "",
+        "/dev/null",
+        "/fd",
+        "pipe",
+        "pipe",
+        "socket",
+        "socket",
+        "socket",
     ];
     assert_eq!(kinds, expected, "{open}");
 }

@@ -8,6 +8,7 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use agent_core::call::Caller;
 use agent_core::config::Isolation;
@@ -151,6 +152,17 @@ impl Site {
         assert!(pid.parse::<u32>().is_ok(), "{pid}");
         assert_eq!(self.status().reason, None);
     }
+}
+
+/// Waits until something is so.
+pub(super) async fn wait_until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
+    let reached = async {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let reached = tokio::time::timeout(DEADLINE, reached).await;
+    reached.unwrap_or_else(|_| panic!("{what}"));
 }
 
 fn configure(project: &Project, isolation: Isolation, settings: &str) {
