@@ -136,10 +136,11 @@ impl Project {
     pub fn plugin_with(&self, name: &str, dependencies: &[&str], source: &str) {
         let package = self.crate_name(name);
         let sdk = repository().join("tool-sdk");
-        let direct: String = dependencies
-            .iter()
-            .map(|name| format!("{name} = \"*\"\n"))
-            .collect();
+        let each = |line: fn(&&str) -> String| dependencies.iter().map(line).collect::<Vec<_>>();
+        let direct = each(|name| format!("{name} = \"*\"\n")).concat();
+        let mut locked = each(|name| format!(" {name:?},\n"));
+        locked.push(" \"tool-sdk\",\n".to_owned());
+        locked.sort_unstable();
         let manifest = format!(
             "[package]\nname = {package:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
              [lib]\ncrate-type = [\"cdylib\", \"rlib\"]\n\n\
@@ -147,13 +148,12 @@ impl Project {
             sdk.display().to_string(),
         );
         let lock = fs::read_to_string(sdk.join("template/Cargo.lock")).expect("a template lock");
-        let own = format!("name = {package:?}");
-        let mut locked: Vec<&str> = dependencies.iter().copied().chain(["tool-sdk"]).collect();
-        locked.sort_unstable();
-        let locked: String = locked.iter().map(|name| format!(" {name:?},\n")).collect();
-        let lock = lock.replace("name = \"template\"", &own).replace(
-            &format!("{own}\nversion = \"0.1.0\"\ndependencies = [\n \"tool-sdk\",\n"),
-            &format!("{own}\nversion = \"0.1.0\"\ndependencies = [\n{locked}"),
+        let entry = |name: &str, dependencies: &str| {
+            format!("name = {name:?}\nversion = \"0.1.0\"\ndependencies = [\n{dependencies}]")
+        };
+        let lock = lock.replace(
+            &entry("template", " \"tool-sdk\",\n"),
+            &entry(&package, &locked.concat()),
         );
         self.write(format!("plugins/{name}/Cargo.toml"), &manifest);
         self.write(format!("plugins/{name}/Cargo.lock"), &lock);

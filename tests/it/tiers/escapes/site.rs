@@ -90,7 +90,7 @@ impl Site {
     pub(super) async fn configure(&self, isolation: Isolation, settings: &str) {
         configure(&self.project, isolation, settings);
         let refreshed = self.caller.registry().refresh(Scope::All, &()).await;
-        refreshed.expect("readable");
+        refreshed.unwrap();
     }
 
     /// How one act of the tool goes.
@@ -103,7 +103,7 @@ impl Site {
     pub(super) async fn text(&self, tool: &str, arguments: Value) -> String {
         let called = call(&self.caller, tool, arguments);
         let result = tokio::time::timeout(DEADLINE, called).await;
-        result.expect("an answer").text()
+        result.unwrap().text()
     }
 
     fn place(&self) -> Value {
@@ -125,7 +125,7 @@ impl Site {
 
     /// The plugin's library in the store.
     fn stored(&self) -> PathBuf {
-        let hash = self.status().hash.expect("it serves");
+        let hash = self.status().hash.unwrap();
         let store = self.project.path().join(".toolsmith/store");
         store.join(format!("{hash}.so"))
     }
@@ -135,7 +135,7 @@ impl Site {
         let mut plugins = plugins.into_iter();
         plugins
             .find(|plugin| plugin.name.as_str() == "escape")
-            .expect("it is known")
+            .unwrap()
     }
 
     /// Everything that the tool could change: what is in the folder outside, and its own library.
@@ -172,17 +172,17 @@ fn configure(project: &Project, isolation: Isolation, settings: &str) {
 
 fn see(path: &Path, seen: &mut BTreeMap<PathBuf, String>) {
     let metadata = fs::symlink_metadata(path).unwrap();
-    let (mode, owner, links) = (metadata.mode(), metadata.uid(), metadata.nlink());
-    let mut text = format!(
-        "mode {mode:o}, owner {owner}, links {links}, times {}.{} {}.{}",
+    let text = format!(
+        "mode {:o}, owner {}, links {}, {} bytes, content of {}.{}, the rest of {}.{}",
+        metadata.mode(),
+        metadata.uid(),
+        metadata.nlink(),
+        metadata.len(),
         metadata.mtime(),
         metadata.mtime_nsec(),
         metadata.ctime(),
         metadata.ctime_nsec()
     );
-    if metadata.is_file() {
-        text += &format!(", {:?}", fs::read(path).unwrap().len());
-    }
     seen.insert(path.to_owned(), text);
     if metadata.is_dir() {
         for entry in fs::read_dir(path).unwrap() {

@@ -4,7 +4,7 @@ use std::fs::{File, FileTimes, OpenOptions, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::SystemTime;
 
-use std::fs;
+use std::{fs, io};
 
 use super::{Place, act, check};
 
@@ -187,12 +187,12 @@ fn inherited_descriptors_are_closed() {
                 fs::read_link(format!("/proc/self/fd/{}", place.inherited)).map(drop)
             }),
             act("kept", "ok", |place| {
-                std::io::read_to_string(place.kept.as_ref().unwrap()).map(drop)
+                io::read_to_string(place.kept.as_ref().unwrap()).map(drop)
             }),
         ],
     );
 }
 
-fn read(place: &Place, path: &str) -> std::io::Result<()> {
+fn read(place: &Place, path: &str) -> io::Result<()> {
     fs::read(place.path(path)).map(drop)
 }
