@@ -2,6 +2,7 @@
 //! `unsafe` may stand, how files look, and how crates depend on each other.
 
 mod crates;
+mod security;
 mod source;
 
 use std::collections::BTreeMap;

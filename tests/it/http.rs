@@ -1,7 +1,7 @@
 //! HTTP requests of tools, which the host makes: from a plain function and from an async one, out of a
 //! plugin and out of this program, granted and refused, and given up with their call.
 
-mod server;
+pub(crate) mod server;
 
 use std::sync::Arc;
 

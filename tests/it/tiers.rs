@@ -3,6 +3,7 @@
 
 mod conformance;
 mod crashes;
+mod escapes;
 
 use agent_core::call::Caller;
 use agent_core::config::{self, Grants, PluginLimits};

@@ -128,16 +128,33 @@ impl Project {
 
     /// A plugin crate with this source, in `plugins/NAME`.
     pub fn plugin(&self, name: &str, source: &str) {
+        self.plugin_with(name, &[], source);
+    }
+
+    /// The same, with direct dependencies on these packages, each of which the SDK depends on as
+    /// well, so that the template lock knows it.
+    pub fn plugin_with(&self, name: &str, dependencies: &[&str], source: &str) {
         let package = self.crate_name(name);
         let sdk = repository().join("tool-sdk");
+        let each = |line: fn(&&str) -> String| dependencies.iter().map(line).collect::<Vec<_>>();
+        let direct = each(|name| format!("{name} = \"*\"\n")).concat();
+        let mut locked = each(|name| format!(" {name:?},\n"));
+        locked.push(" \"tool-sdk\",\n".to_owned());
+        locked.sort_unstable();
         let manifest = format!(
             "[package]\nname = {package:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
              [lib]\ncrate-type = [\"cdylib\", \"rlib\"]\n\n\
-             [dependencies]\ntool-sdk = {{ path = {:?} }}\n\n[workspace]\n",
+             [dependencies]\ntool-sdk = {{ path = {:?} }}\n{direct}\n[workspace]\n",
             sdk.display().to_string(),
         );
         let lock = fs::read_to_string(sdk.join("template/Cargo.lock")).expect("a template lock");
-        let lock = lock.replace("name = \"template\"", &format!("name = {package:?}"));
+        let entry = |name: &str, dependencies: &str| {
+            format!("name = {name:?}\nversion = \"0.1.0\"\ndependencies = [\n{dependencies}]")
+        };
+        let lock = lock.replace(
+            &entry("template", " \"tool-sdk\",\n"),
+            &entry(&package, &locked.concat()),
+        );
         self.write(format!("plugins/{name}/Cargo.toml"), &manifest);
         self.write(format!("plugins/{name}/Cargo.lock"), &lock);
         self.source(name, source);

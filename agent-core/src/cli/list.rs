@@ -7,6 +7,7 @@ use super::contract::List;
 use super::output::plain;
 use super::{CommandError, Exit};
 use crate::registry::Scope;
+use crate::tool::Isolation;
 
 pub(super) async fn run(context: &Context) -> Result<Exit, CommandError> {
     context.refresh(Scope::All).await?;
@@ -51,6 +52,11 @@ fn readable(list: &List) -> String {
         );
         if plugin.mapped_images > 1 {
             _ = write!(text, ", {} libraries mapped", plugin.mapped_images);
+        }
+        if let Some(enforced) = &plugin.enforced {
+            _ = write!(text, "\n    sandbox: {enforced}");
+        } else if plugin.isolation == Isolation::Worker {
+            text.push_str("\n    worker: its process is not confined");
         }
         if let Some(reason) = &plugin.reason {
             _ = write!(text, "\n    {reason}");

@@ -63,11 +63,11 @@ pub struct Confinement {
     /// Whether it may start programs: those of the system, and every file that it may read. They
     /// are confined as it is.
     pub exec: bool,
-    /// Whether it may change modes, owners, times and attributes of files by their paths.
+    /// Whether it may change modes, owners, times and attributes of files.
     ///
     /// Landlock does not check these calls: who has them has them on every file that the user may
-    /// change, granted or not. Only linkers and unpackers need them. On a file that it has open it
-    /// may change them in any case.
+    /// change, granted or not. Only linkers and unpackers need them. Without them changing the mode
+    /// of an open file does nothing, and says that it went well: every copying does it.
     pub change_modes: bool,
     /// Whether it may use TCP and UDP, with everyone. There is nothing between all and nothing.
     pub raw_sockets: bool,

@@ -122,6 +122,31 @@ impl Source {
         });
         lines
     }
+
+    /// The names of its tests.
+    pub(super) fn tests(&self) -> Vec<String> {
+        let (mut tests, mut is_test) = (Vec::new(), false);
+        each(&self.tokens, &[], &mut |tokens, at| {
+            if is_sign(tokens.get(at), '#') {
+                is_test |= is_test_attribute(tokens.get(at + 1));
+            }
+            if is_test && is_word(tokens.get(at), "fn") {
+                tests.extend(tokens.get(at + 1).map(ToString::to_string));
+                is_test = false;
+            }
+        });
+        tests
+    }
+}
+
+/// `[test]` and `[tokio::test]`, but not `[cfg(test)]`.
+fn is_test_attribute(token: Option<&TokenTree>) -> bool {
+    let Some(TokenTree::Group(attribute)) = token else {
+        return false;
+    };
+    let words = inner(attribute).into_iter();
+    let path = words.take_while(|word| !matches!(word, TokenTree::Group(_)));
+    path.last().is_some_and(|word| is_word(Some(&word), "test"))
 }
 
 fn inner(group: &proc_macro2::Group) -> Vec<TokenTree> {

@@ -10,8 +10,8 @@ use toolsmith_tests::DEADLINE;
 
 /// Requests for `/silence` get no answer, `/away` sends on to a port of its own, and everything else
 /// gets the request line with the body, as a JSON string.
-pub(super) struct Server {
-    pub(super) port: u16,
+pub(crate) struct Server {
+    pub(crate) port: u16,
     counts: Arc<Counts>,
     task: JoinHandle<()>,
 }
@@ -24,7 +24,7 @@ struct Counts {
 }
 
 impl Server {
-    pub(super) async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let counts = Arc::<Counts>::default();
@@ -38,17 +38,17 @@ impl Server {
         Self { port, counts, task }
     }
 
-    pub(super) fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
     /// The request lines that have come.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         self.counts.lines.lock().unwrap().clone()
     }
 
     /// Waits until so many requests have come, of which so many were given up.
-    pub(super) async fn until(&self, begun: usize, gone: usize) {
+    pub(crate) async fn until(&self, begun: usize, gone: usize) {
         let reached = async {
             while self.lines().len() < begun || self.counts.gone.load(Ordering::SeqCst) < gone {
                 tokio::time::sleep(std::time::Duration::from_millis(2)).await;

@@ -1,20 +1,20 @@
 //! seccomp: which system calls a confined process has.
 //!
-//! Two filters are put on, and the stricter answer counts. The first is a list of what exists:
+//! Filters are put on one behind the other, and the stricter answer counts. The first is a list of what exists:
 //! calls that ordinary programs make. Everything else, calls of future kernels and those of other
 //! ABIs included, is answered with `ENOSYS`, which libraries know how to live with. The second
 //! answers `EPERM` to what exists and was not granted, so that a tool fails with words that say
-//! so. Nothing is killed but a process that enters with calls of another processor.
+//! so. The third answers `fchmod` with success and does nothing, see [`refused::passed_over`]. Nothing
+//! is killed but a process that enters with calls of another processor.
 //!
 //! An allow list is chosen over a deny list since most holes of deny lists were calls that did not
 //! exist when the list was written.
 //!
 //! Owns how the filters are made. [`allowed`] and [`refused`] own the lists.
 
-use std::collections::BTreeMap;
 use std::io;
 
-use seccompiler::{SeccompAction, SeccompFilter, SeccompRule, TargetArch};
+use seccompiler::{SeccompAction, SeccompFilter, TargetArch};
 
 use super::{Confinement, Enforced, Means, Rule, SandboxError};
 
@@ -79,6 +79,10 @@ pub(super) fn restrict(
         SeccompAction::Allow,
         SeccompAction::Errno(libc::EPERM.cast_unsigned()),
     )?;
+    let passed_over = refused::passed_over(grants);
+    if !passed_over.is_empty() {
+        put_on(passed_over, SeccompAction::Allow, SeccompAction::Errno(0))?;
+    }
     let unless = |granted: bool| {
         if granted {
             Means::Granted
@@ -101,7 +105,7 @@ pub(super) fn restrict(
 }
 
 fn put_on(
-    rules: BTreeMap<i64, Vec<SeccompRule>>,
+    rules: refused::Rules,
     otherwise: SeccompAction,
     named: SeccompAction,
 ) -> Result<(), SandboxError> {

@@ -18,7 +18,7 @@ pub enum Rule {
     Truncation,
     /// Devices take no commands.
     Devices,
-    /// Modes, owners, times and attributes of files are not changed by path.
+    /// Modes, owners, times and attributes of files are not changed.
     Modes,
     /// No connections.
     Sockets,

@@ -105,8 +105,13 @@ const PROGRAMS: &[i64] = &[
     libc::SYS_vfork,
 ];
 
-/// What Landlock does not check on files that were not granted.
+/// What Landlock checks neither by path nor on a file that is open for reading, as libraries of the
+/// system are.
 const MODES: &[i64] = &[
+    libc::SYS_utimensat,
+    libc::SYS_fchown,
+    libc::SYS_fsetxattr,
+    libc::SYS_fremovexattr,
     libc::SYS_fchmodat,
     libc::SYS_fchownat,
     libc::SYS_setxattr,
@@ -139,19 +144,30 @@ const SOCKETS: &[i64] = &[
     libc::SYS_accept4,
 ];
 
-/// Commands that put input into a terminal, or say whom a descriptor sends signals.
-const DEVICE_COMMANDS: [u32; 4] = [
-    0x5412, // TIOCSTI
-    0x541c, // TIOCLINUX
-    0x8901, // FIOSETOWN
-    0x8902, // SIOCSPGRP
+/// What is asked of descriptors by ordinary code. Other commands change files that are open for
+/// reading only (their flags, for one), put input into a terminal, or reach drivers.
+const DEVICE_COMMANDS: [u32; 12] = [
+    0x5421,      // FIONBIO
+    0x5450,      // FIONCLEX
+    0x5451,      // FIOCLEX
+    0x541b,      // FIONREAD
+    0x5411,      // TIOCOUTQ
+    0x5401,      // TCGETS
+    0x802c_542a, // TCGETS2
+    0x5413,      // TIOCGWINSZ
+    0x4004_9409, // FICLONE
+    0x4020_940d, // FICLONERANGE
+    0xc020_660b, // FS_IOC_FIEMAP
+    0x8008_6601, // FS_IOC_GETFLAGS
 ];
 
-/// Says whom a descriptor sends which signal.
-const DESCRIPTOR_COMMANDS: [u32; 3] = [
-    8,  // F_SETOWN
-    10, // F_SETSIG
-    15, // F_SETOWN_EX
+/// Says whom a descriptor sends which signal, or makes others wait who open the file.
+const DESCRIPTOR_COMMANDS: [u32; 5] = [
+    8,    // F_SETOWN
+    10,   // F_SETSIG
+    15,   // F_SETOWN_EX
+    1024, // F_SETLEASE
+    1026, // F_NOTIFY
 ];
 
 const NEW_NAMESPACES: [i32; 7] = [
@@ -164,7 +180,17 @@ const NEW_NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNET,
 ];
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+pub(super) type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// The calls that are answered as if they were done, and are not: copying a file ends with changing
+/// its mode, to the one that it was made with already, and an error would be that of the copy.
+pub(super) fn passed_over(grants: Grants) -> Rules {
+    let mut rules = Rules::new();
+    if !grants.change_modes {
+        refuse_all(&mut rules, &[libc::SYS_fchmod]);
+    }
+    rules
+}
 
 /// The rules of the second filter.
 pub(super) fn rules(grants: Grants) -> Result<Rules, BackendError> {
@@ -177,14 +203,12 @@ pub(super) fn rules(grants: Grants) -> Result<Rules, BackendError> {
     sockets(&mut rules, grants.raw_sockets)?;
     if !grants.change_modes {
         refuse_all(&mut rules, MODES);
-        // Without a path it changes the times of an open file.
-        rules.insert(libc::SYS_utimensat, vec![is(1, Len::Qword, Op::Ne, 0)?]);
     }
     Ok(rules)
 }
 
 fn commands(rules: &mut Rules) -> Result<(), BackendError> {
-    rules.insert(libc::SYS_ioctl, one_of(1, &DEVICE_COMMANDS)?);
+    rules.insert(libc::SYS_ioctl, vec![none_of(1, &DEVICE_COMMANDS)?]);
     rules.insert(libc::SYS_fcntl, one_of(1, &DESCRIPTOR_COMMANDS)?);
     // Only to ask for it.
     let asks = u64::from(u32::MAX);
