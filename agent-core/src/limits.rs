@@ -86,8 +86,8 @@ pub const WORKER_CRASHES: u32 = 5;
 /// time to time.
 pub const WORKER_PAUSE: Duration = Duration::from_millis(100);
 
-/// Replaced libraries of one plugin that may stay mapped before a notice says so; nothing is ever
-/// unmapped.
+/// Replaced libraries of one plugin that may stay mapped in the host, where nothing is ever unmapped;
+/// then its next version runs in a process of its own.
 pub const RETIRED_IMAGES: usize = 200;
 
 /// The same by their sizes together, in bytes.

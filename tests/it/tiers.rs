@@ -3,6 +3,7 @@
 
 mod conformance;
 mod crashes;
+mod images;
 
 use agent_core::call::Caller;
 use agent_core::config::{self, Grants, PluginLimits};
@@ -25,7 +26,7 @@ async fn isolate(
     configuration.policies = Policies::default().with(project.crate_name(plugin), policy);
     caller.registry().configure(configuration);
     let refreshed = caller.registry().refresh(Scope::All, &()).await;
-    refreshed.expect("readable");
+    refreshed.unwrap();
     let plugins = caller.registry().plugins();
     assert!(
         plugins.iter().all(|plugin| plugin.reason.is_none()),

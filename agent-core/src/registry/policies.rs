@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::Inner;
 use crate::config::{self, Config, ConfigPath, Environment, Grants, PluginLimits, Unset};
 use crate::ids::{PluginName, is_same_plugin};
+use crate::limits;
 use crate::plugin::PluginError;
 use crate::plugin::store::StoredLibrary;
 use crate::tool::Isolation;
@@ -81,10 +82,43 @@ impl Policy {
     }
 }
 
+/// Where a plugin runs, and what it may do there.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) policy: Policy,
+    /// Whether it runs in a process of its own because too many replaced libraries of it stay mapped
+    /// in this one.
+    pub(super) moved: bool,
+}
+
+impl Place {
+    /// The place that was decided; where nothing was said, a process of its own for a plugin that has
+    /// filled this one.
+    pub(super) fn of(mut policy: Policy, is_full: bool) -> Self {
+        let moved = is_full && policy.isolation.is_none();
+        if moved {
+            policy.isolation = Some(config::Isolation::Worker);
+        }
+        Self { policy, moved }
+    }
+
+    /// Whether what is decided now means this place. One that has moved stays where it is.
+    pub(super) fn fits(&self, decided: Policy) -> bool {
+        let wanted = Self::of(decided, self.moved);
+        !self.policy.differs(&wanted.policy)
+    }
+}
+
 impl Inner {
     /// What is decided about a plugin now.
     pub(super) fn policy_of(&self, plugin: &PluginName) -> Policy {
         self.configuration.load().policies.of(plugin)
+    }
+
+    /// How many replaced libraries of one plugin may stay mapped.
+    pub(super) fn most_images(&self) -> usize {
+        let configured = self.configuration.load().max_images;
+        configured.unwrap_or(limits::RETIRED_IMAGES)
     }
 
     /// How a library is confined, if it is.

@@ -12,7 +12,6 @@ use crate::plugin::store::StoredLibrary;
 use crate::plugin::verdict::Verdict;
 use crate::plugin::{LibrarySource, PluginError, Store};
 use crate::registry::Inner;
-use crate::registry::apply::shared::fingerprint_of_settings;
 use crate::worker::{self, Sandbox};
 
 /// A library that may take over.
@@ -156,10 +155,10 @@ impl Reload {
     ) -> Option<Admitted> {
         let Candidate { name, .. } = &candidate;
         let plugin = self.plugins.get_mut(name)?;
-        let policy = registry.policy_of(name);
+        let next = plugin.next_place(registry, name);
         if let Some(current) = plugin.current.as_mut()
             && current.generation.hash() == stored.hash
-            && !current.policy.differs(&policy)
+            && current.place.fits(registry.policy_of(name))
             && !(candidate.forced && current.given_up.get().is_some())
         {
             match current.shared.follow(registry, name).await {
@@ -171,13 +170,13 @@ impl Reload {
         if candidate.forced {
             stored.forgive();
         }
-        let settings = fingerprint_of_settings(registry, name);
-        let content = format!("{} with {settings} under {policy:?}", stored.hash);
+        let settings = registry.configuration.load().settings.fingerprint(name);
+        let content = format!("{} with {settings} under {:?}", stored.hash, next.policy);
         if plugin.failed_content.as_ref() == Some(&content) {
             plugin.settle();
             return None;
         }
-        match registry.sandbox_for(&policy, &stored) {
+        match registry.sandbox_for(&next.policy, &stored) {
             Ok(sandbox) => Some(Admitted {
                 candidate,
                 stored,
