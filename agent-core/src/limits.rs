@@ -195,3 +195,10 @@ pub const HTTP_REDIRECTS: usize = 5;
 
 /// Requests of one plugin that run at once; others wait, and their time limit runs.
 pub const HTTP_AT_ONCE: usize = 64;
+
+/// Requests of one plugin that are open at once, those that wait included: one that goes on beyond
+/// them would fill the host's memory.
+pub const HTTP_OPEN: usize = 256;
+
+/// The bodies of those requests together, in bytes: four of the longest.
+pub const HTTP_OPEN_BYTES: usize = 128 * 1024 * 1024;

@@ -4,6 +4,8 @@
 mod conformance;
 mod crashes;
 mod images;
+mod memory;
+mod starts;
 
 use agent_core::call::Caller;
 use agent_core::config::{self, Grants, PluginLimits};

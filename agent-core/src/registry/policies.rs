@@ -10,8 +10,8 @@ use crate::limits;
 use crate::plugin::PluginError;
 use crate::plugin::store::StoredLibrary;
 use crate::tool::Isolation;
-use crate::worker::Sandbox;
 use crate::worker::sandbox::{Confinement, Minimum};
+use crate::worker::{Restriction, Sandbox};
 
 /// What was decided about every plugin, by its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +78,11 @@ impl Policy {
             (grants, policy.limits.clone())
         };
         isolation != other.isolation()
-            || (isolation == Isolation::Sandbox && without_network(self) != without_network(other))
+            || match isolation {
+                Isolation::Sandbox => without_network(self) != without_network(other),
+                Isolation::Worker => self.limits != other.limits,
+                _ => false,
+            }
     }
 }
 
@@ -121,15 +125,25 @@ impl Inner {
         configured.unwrap_or(limits::RETIRED_IMAGES)
     }
 
-    /// How a library is confined, if it is.
-    pub(super) fn sandbox_for(
+    /// How the process of a library is restricted, if it is.
+    pub(super) fn restriction_of(
         &self,
         policy: &Policy,
         library: &StoredLibrary,
-    ) -> Result<Option<Sandbox>, PluginError> {
-        if policy.isolation() != Isolation::Sandbox {
-            return Ok(None);
-        }
+    ) -> Result<Option<Restriction>, PluginError> {
+        Ok(match policy.isolation() {
+            Isolation::Sandbox => Some(Restriction::Sandbox(self.sandbox_for(policy, library)?)),
+            Isolation::Worker => policy.limits.memory.map(Restriction::Memory),
+            _ => None,
+        })
+    }
+
+    /// How a library is confined.
+    fn sandbox_for(
+        &self,
+        policy: &Policy,
+        library: &StoredLibrary,
+    ) -> Result<Sandbox, PluginError> {
         let Policy { grants, limits, .. } = policy;
         let environment: Environment<'_> = &|name| std::env::var(name).ok();
         let resolved = |paths: &[ConfigPath]| {
@@ -149,10 +163,10 @@ impl Inner {
         let minimum = self.configuration.load().sandbox_minimum;
         confinement.minimum = minimum.map_or_else(Minimum::default, Minimum);
         let granted = |name: &String| Some((name.into(), std::env::var_os(name)?));
-        Ok(Some(Sandbox {
+        Ok(Sandbox {
             variables: grants.env.iter().filter_map(granted).collect(),
             confinement,
-        }))
+        })
     }
 
     pub(super) fn isolation_of(&self, plugin: &PluginName) -> Isolation {

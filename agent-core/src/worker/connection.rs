@@ -66,29 +66,13 @@ struct Shared {
 /// What the host does for a call while it is waited for.
 pub(super) struct CallServices {
     progress: ProgressSink,
+    /// Under the names that the process has given them.
     requests: Requests,
-    /// Our names of its HTTP requests, by the names that the process has given them.
-    names: HashMap<RequestId, RequestId>,
 }
 
 impl CallServices {
     pub(super) fn new(progress: ProgressSink, requests: Requests) -> Self {
-        Self {
-            progress,
-            requests,
-            names: HashMap::new(),
-        }
-    }
-
-    fn start(&mut self, request: RequestId, head: &str, body: Vec<u8>, answer: AnswerPort) {
-        let ours = self.requests.start(head, body, answer);
-        self.names.insert(request, ours);
-    }
-
-    fn cancel(&mut self, request: RequestId) {
-        if let Some(ours) = self.names.remove(&request) {
-            self.requests.cancel(ours);
-        }
+        Self { progress, requests }
     }
 }
 
@@ -152,9 +136,9 @@ enum Wait {
 
 impl Waits {
     /// What a call that is waited for has of the host.
-    fn services(&mut self, number: Number) -> Option<&mut CallServices> {
-        match self.by_number.get_mut(&number) {
-            Some(Wait::For { services, .. }) => services.as_mut(),
+    fn services(&self, number: Number) -> Option<&CallServices> {
+        match self.by_number.get(&number) {
+            Some(Wait::For { services, .. }) => services.as_ref(),
             _ => None,
         }
     }
@@ -406,13 +390,13 @@ impl Shared {
                 }));
                 // Dropped where nobody waits for the call: that is an answer, too.
                 if let Some(services) = self.lock().services(number) {
-                    services.start(request, &head, body, answer);
+                    services.requests.start_as(request, &head, body, answer);
                 }
             }
             Answer::CancelHttp { number, request } => {
                 self.check(number)?;
                 if let Some(services) = self.lock().services(number) {
-                    services.cancel(request);
+                    services.requests.cancel(request);
                 }
             }
             Answer::Log { level, origin } => {

@@ -12,7 +12,7 @@ use crate::plugin::store::StoredLibrary;
 use crate::plugin::verdict::Verdict;
 use crate::plugin::{LibrarySource, PluginError, Store};
 use crate::registry::Inner;
-use crate::worker::{self, Sandbox};
+use crate::worker::{self, Restriction};
 
 /// A library that may take over.
 #[derive(Clone, Debug)]
@@ -31,8 +31,8 @@ pub(super) struct Candidate {
 struct Admitted {
     candidate: Candidate,
     stored: StoredLibrary,
-    /// How it is confined, if it is.
-    sandbox: Option<Sandbox>,
+    /// How its process is restricted, if it is.
+    restriction: Option<Restriction>,
     /// Stands for the library and its settings where failures are remembered.
     content: String,
 }
@@ -176,11 +176,11 @@ impl Reload {
             plugin.settle();
             return None;
         }
-        match registry.sandbox_for(&next.policy, &stored) {
-            Ok(sandbox) => Some(Admitted {
+        match registry.restriction_of(&next.policy, &stored) {
+            Ok(restriction) => Some(Admitted {
                 candidate,
                 stored,
-                sandbox,
+                restriction,
                 content,
             }),
             Err(error) => {
@@ -256,7 +256,7 @@ async fn try_out(
         plugin: one.candidate.name.clone(),
         package: one.candidate.library.package.clone(),
         library: one.stored.clone(),
-        sandbox: one.sandbox.clone(),
+        restriction: one.restriction.clone(),
     };
     let untried = admitted.iter().filter(|one| kept(one).is_none());
     let untried: Vec<worker::Candidate> = untried.map(candidate).collect();

@@ -290,12 +290,12 @@ impl Plugin {
             (registry.loader.run(map).await?, None)
         } else {
             let hears = gives_up(registry, name, stored, introduced, &given_up);
-            let sandbox = registry.sandbox_for(&place.policy, stored)?;
+            let restriction = registry.restriction_of(&place.policy, stored)?;
             let launch = Launch {
                 helpers: registry.helpers.clone(),
                 plugin: name.clone(),
                 library: stored.clone(),
-                sandbox,
+                restriction,
                 http,
             };
             Box::pin(start_plugin(launch, introduced, number, hears)).await?
