@@ -131,12 +131,24 @@ async fn run() {
     registry.refresh(Scope::All, &()).await.expect("readable");
     let caller = Caller::new(registry, Emitter::default());
 
-    for (row, tool) in [("2", "inline"), ("2", "blocking"), ("2", "async")] {
-        let text = "x".repeat(60);
-        compare(&caller, row, tool, &text, SMALL, 500, 1.5).await;
+    for tool in ["inline", "blocking", "async"] {
+        let row = Row {
+            name: "2",
+            letters: 60,
+            bytes: SMALL,
+            calls: 500,
+            goal: 1.5,
+        };
+        compare(&caller, tool, &row).await;
     }
-    let text = "x".repeat(MEGABYTE);
-    compare(&caller, "2b", "blocking", &text, MEGABYTE, 5, 3.0).await;
+    let row = Row {
+        name: "2b",
+        letters: MEGABYTE,
+        bytes: MEGABYTE,
+        calls: 5,
+        goal: 3.0,
+    };
+    compare(&caller, "blocking", &row).await;
     starts(&caller).await;
 }
 
@@ -152,15 +164,20 @@ async fn call(caller: &Caller, tool: &str, text: &str) -> Option<String> {
     (!result.is_error).then(|| result.text())
 }
 
-async fn compare(
-    caller: &Caller,
-    row: &str,
-    tool: &str,
-    text: &str,
-    size: usize,
-    count: u32,
+/// A row of the budget.
+struct Row {
+    name: &'static str,
+    /// In the argument.
+    letters: usize,
+    /// In the message of the bare round trip.
+    bytes: usize,
+    /// In each round.
+    calls: u32,
     goal: f64,
-) {
+}
+
+async fn compare(caller: &Caller, tool: &str, row: &Row) {
+    let (text, size, count) = (&*"x".repeat(row.letters), row.bytes, row.calls);
     assert_eq!(call(caller, tool, text).await.as_deref(), Some(text));
     let mut bare = Bare::start();
     let mut message = u64::try_from(size).expect("small").to_le_bytes().to_vec();
@@ -180,7 +197,7 @@ async fn compare(
         ours.push(begin.elapsed() / count);
     }
     let what = format!("{tool} tool in a worker, {size} bytes, against a bare round trip");
-    report(row, &what, &mut ours, &mut limit, goal);
+    report(row.name, &what, &mut ours, &mut limit, row.goal);
 }
 
 /// From a process that has ended to the first answer of the next one.
