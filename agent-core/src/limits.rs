@@ -86,8 +86,8 @@ pub const WORKER_CRASHES: u32 = 5;
 /// time to time.
 pub const WORKER_PAUSE: Duration = Duration::from_millis(100);
 
-/// Replaced libraries of one plugin that may stay mapped before a notice says so; nothing is ever
-/// unmapped.
+/// Replaced libraries of one plugin that may stay mapped in the host, where nothing is ever unmapped;
+/// then its next version runs in a process of its own.
 pub const RETIRED_IMAGES: usize = 200;
 
 /// The same by their sizes together, in bytes.
@@ -195,3 +195,10 @@ pub const HTTP_REDIRECTS: usize = 5;
 
 /// Requests of one plugin that run at once; others wait, and their time limit runs.
 pub const HTTP_AT_ONCE: usize = 64;
+
+/// Requests of one plugin that are open at once, those that wait included: one that goes on beyond
+/// them would fill the host's memory.
+pub const HTTP_OPEN: usize = 256;
+
+/// The bodies of those requests together, in bytes: four of the longest.
+pub const HTTP_OPEN_BYTES: usize = 128 * 1024 * 1024;

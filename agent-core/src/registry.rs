@@ -144,6 +144,8 @@ struct Inner {
     turns: turns::Turns,
     /// What was decided last; a reload brings it in. Shared with `network`.
     configuration: Arc<ArcSwap<Configuration>>,
+    /// What of that a reload has brought in.
+    applied: ArcSwap<configuration::Applied>,
     /// Makes the HTTP requests of plugins.
     network: Network,
     notices: Notices,
@@ -203,6 +205,7 @@ impl Registry {
             loader: apply::Loader::default(),
             turns: turns::Turns::default(),
             configuration,
+            applied: ArcSwap::default(),
             network,
             notices: Notices::default(),
             events,

@@ -39,7 +39,7 @@ pub mod tools;
 mod words;
 
 pub use client::{Helper, HelperError};
-pub use helpers::{Helpers, Sandbox};
+pub use helpers::{Helpers, Restriction, Sandbox};
 pub use probe::{Candidate, Prober};
 pub use program::HelperProgram;
 pub use tools::start_plugin;

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agent_core::ids::PluginName;
+use agent_core::registry::{PluginState, Scope};
 use serde_json::{Value, json};
 use toolsmith_tests::{DEADLINE, Dev, Project};
 
@@ -114,6 +116,58 @@ fn r13_presets_limits_and_settings_follow_the_file() {
         generation,
         "nothing was loaded anew"
     );
+}
+
+/// What a file says counts for the next call, even where another plugin is being built. As long as it
+/// says the same, nobody waits for that build.
+#[tokio::test(flavor = "multi_thread")]
+async fn r13_a_change_counts_while_another_plugin_is_built() {
+    let project = Project::new();
+    project.plugin("tools", TOOLS);
+    let caller = project.following_host().await;
+    let plugin = PluginName::new(project.crate_name("tools"));
+    project.plugin("slow", "");
+    let may_end = project.path().join("may-end");
+    project.write(
+        "plugins/slow/build.rs",
+        &format!(
+            "fn main() {{ while !std::path::Path::new({may_end:?}).exists() {{\n    \
+             std::thread::sleep(std::time::Duration::from_millis(5));\n}} }}\n"
+        ),
+    );
+    let registry = caller.registry().clone();
+    let building = tokio::spawn({
+        let registry = registry.clone();
+        async move { registry.refresh(Scope::All, &()).await.unwrap() }
+    });
+    let is_building = || {
+        let mut plugins = registry.plugins().into_iter();
+        plugins.any(|plugin| plugin.state == PluginState::Building)
+    };
+    let begin = Instant::now();
+    while !is_building() {
+        assert!(begin.elapsed() < DEADLINE);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let refresh = async || registry.refresh(Scope::Only(&plugin), &()).await.unwrap();
+    let greet = async || toolsmith_tests::call(&caller, "greet", json!({"name": "Ada"})).await;
+    refresh().await;
+    assert!(!building.is_finished());
+    assert_eq!(greet().await.text(), "Hello, Ada");
+
+    let settings = format!("[plugins.{plugin}]\nsettings = {{ mood = \"!\" }}\n");
+    configure(&project, &settings);
+    let greeted = async {
+        refresh().await;
+        greet().await.text()
+    };
+    let end = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        fs_err::write(&may_end, "").unwrap();
+    };
+    let (greeted, ()) = tokio::join!(greeted, end);
+    assert_eq!(greeted, "Hello, Ada!");
+    building.await.unwrap();
 }
 
 #[test]

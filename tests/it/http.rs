@@ -1,5 +1,6 @@
 //! HTTP requests of tools, which the host makes: from a plain function and from an async one, out of a
-//! plugin and out of this program, granted and refused, and given up with their call.
+//! plugin in each tier and out of this program, granted and refused, many and large, and given up with
+//! their call.
 
 pub(crate) mod server;
 
@@ -7,11 +8,12 @@ use std::sync::Arc;
 
 use agent_core::abort::AbortSignal;
 use agent_core::call::{Arguments, Caller, ToolCall};
-use agent_core::config::NetworkGrant;
+use agent_core::config::{Isolation, NetworkGrant};
 use agent_core::event::Emitter;
+use agent_core::limits;
 use agent_core::registry::{Configuration, Policies, Policy, Registry, Scope, Settings};
 use agent_core::tool::ToolCallResult;
-use serde_json::json;
+use serde_json::{Value, json};
 use tool_sdk::ErrorKind;
 use tool_sdk::prelude::*;
 use tool_sdk::toolsmith_static;
@@ -60,6 +62,14 @@ const ASKERS: &str = r#"
         Ok(answers.len())
     }
 
+    /// Sends much, and counts what comes back.
+    #[tool]
+    async fn ask_much(url: &str, size: usize, ctx: &ToolContext) -> Result<usize> {
+        let answer = ctx.http().post(url).body("x".repeat(size)).await?;
+        let answer: String = answer.json()?;
+        Ok(answer.chars().filter(|letter| *letter == 'x').count())
+    }
+
     /// Does not wait long for the first, and asks for the second.
     #[tool]
     async fn ask_again(first: &str, second: &str, ctx: &ToolContext) -> Result<String> {
@@ -100,10 +110,54 @@ fn linked_ask(url: &str, ctx: &ToolContext) -> Result<String> {
     ctx.http().get(url).send()?.json()
 }
 
-fn askers() -> Project {
-    let project = Project::new();
-    project.plugin("askers", ASKERS);
-    project
+const TIERS: [Isolation; 3] = [Isolation::InProcess, Isolation::Worker, Isolation::Sandbox];
+
+/// The plugin, which moves from tier to tier. Each time nothing is counted yet.
+struct Site {
+    project: Project,
+    caller: Arc<Caller>,
+}
+
+impl Site {
+    async fn new() -> Self {
+        let project = Project::new();
+        project.plugin("askers", ASKERS);
+        let caller = Arc::new(project.following_host().await);
+        Self { project, caller }
+    }
+
+    /// Runs the plugin in this tier from now on, with these lines in its section.
+    async fn decide(&self, isolation: Isolation, lines: &str) {
+        let sdk = toolsmith_tests::repository().join("tool-sdk");
+        let text = format!(
+            "[sdk]\npath = {:?}\n[plugins.{}]\nisolation = \"{isolation}\"\n{lines}\n",
+            sdk.display().to_string(),
+            self.project.crate_name("askers")
+        );
+        self.project.write("toolsmith.toml", &text);
+        let registry = self.caller.registry();
+        registry.refresh(Scope::All, &()).await.unwrap();
+        let plugins = registry.plugins();
+        assert!(plugins[0].reason.is_none(), "{plugins:?}");
+        let place = serde_json::to_value(plugins[0].isolation).unwrap();
+        assert_eq!(place, isolation.to_string());
+    }
+
+    /// The same, with this server granted.
+    async fn granted(&self, isolation: Isolation, server: &Server) {
+        self.decide(isolation, &grants_of(&[server])).await;
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Arc<ToolCallResult> {
+        call(&self.caller, tool, arguments).await
+    }
+}
+
+fn grants_of(servers: &[&Server]) -> String {
+    let places = servers
+        .iter()
+        .map(|server| format!("127.0.0.1:{}", server.port));
+    format!("grants.network = {:?}", places.collect::<Vec<_>>())
 }
 
 /// The text of an error result.
@@ -123,99 +177,142 @@ async fn until_back(caller: &Caller, expected: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn plain_and_async_functions_ask_through_the_host() {
-    let (project, server) = (askers(), Server::start().await);
-    let caller = project.host().await;
-    let url = server.url("/x");
-    for (tool, expected) in [
-        ("ask", "GET /x?by=a+thread "),
-        ("ask_later", "POST /x {\"by\":\"a task\"}"),
-    ] {
-        let result = call(&caller, tool, json!({"url": url})).await;
-        assert_eq!(result.text(), expected);
+    let site = Site::new().await;
+    for isolation in TIERS {
+        let server = Server::start().await;
+        site.granted(isolation, &server).await;
+        let url = server.url("/x");
+        for (tool, expected) in [
+            ("ask", "GET /x?by=a+thread "),
+            ("ask_later", "POST /x {\"by\":\"a task\"}"),
+        ] {
+            let result = site.call(tool, json!({"url": url})).await;
+            assert_eq!(result.text(), expected, "{isolation}");
+        }
+        let often = json!({"url": url, "times": 200});
+        assert_eq!(site.call("ask_often", often).await.text(), "200");
+
+        let again = json!({"first": server.url("/silence"), "second": url});
+        assert_eq!(site.call("ask_again", again).await.text(), "GET /x ");
+        server.until(204, 1).await;
+
+        let refused = site.call("ask_inline", json!({"url": url})).await;
+        let (kind, text) = failure(&refused);
+        assert_eq!(kind, ErrorKind::Unavailable);
+        assert!(text.contains("has to remove `inline`"), "{text}");
+
+        let refused = site.call("ask", json!({"url": "cellar"})).await;
+        let (kind, text) = failure(&refused);
+        assert_eq!(kind, ErrorKind::ToolError);
+        assert!(text.contains("it begins with `http://`"), "{text}");
     }
-    let often = json!({"url": url, "times": 200});
-    assert_eq!(call(&caller, "ask_often", often).await.text(), "200");
+}
 
-    let again = json!({"first": server.url("/silence"), "second": url});
-    assert_eq!(call(&caller, "ask_again", again).await.text(), "GET /x ");
-    server.until(204, 1).await;
+#[tokio::test(flavor = "multi_thread")]
+async fn many_requests_wait_too_many_are_refused_and_large_ones_arrive() {
+    const MUCH: usize = 8 << 20;
+    let site = Site::new().await;
+    for isolation in TIERS {
+        let server = Server::start().await;
+        site.granted(isolation, &server).await;
+        let much = json!({"url": server.url("/"), "size": MUCH});
+        let result = site.call("ask_much", much).await;
+        assert_eq!(result.text(), MUCH.to_string(), "{isolation}");
 
-    let (kind, text) = failure(&*call(&caller, "ask_inline", json!({"url": url})).await);
-    assert_eq!(kind, ErrorKind::Unavailable);
-    assert!(text.contains("has to remove `inline`"), "{text}");
+        let silence = server.url("/silence");
+        let abort = AbortSignal::new();
+        let running = {
+            let (caller, abort) = (Arc::clone(&site.caller), abort.clone());
+            let arguments = Arguments::Json(json!({"url": silence, "times": 100}));
+            let call = ToolCall::new("ask_often", arguments);
+            tokio::spawn(async move { caller.call(call, &abort).await })
+        };
+        let begun = 1 + limits::HTTP_AT_ONCE;
+        server.until(begun, 0).await;
+        abort.abort();
+        assert_eq!(
+            failure(&running.await.unwrap().result).0,
+            ErrorKind::Aborted
+        );
+        server.until(begun, limits::HTTP_AT_ONCE).await;
+        assert_eq!(server.lines().len(), begun, "the others waited");
 
-    let (kind, text) = failure(&*call(&caller, "ask", json!({"url": "cellar"})).await);
-    assert_eq!(kind, ErrorKind::ToolError);
-    assert!(text.contains("it begins with `http://`"), "{text}");
+        let often = json!({"url": silence, "times": limits::HTTP_OPEN + 1});
+        let (kind, text) = failure(&*site.call("ask_often", often).await);
+        assert_eq!(kind, ErrorKind::Unavailable, "{isolation}: {text}");
+        let expected = format!("the plugin has {} requests open already", limits::HTTP_OPEN);
+        assert!(text.contains(&expected), "{isolation}: {text}");
+        // Nothing is left of them: the turns are free.
+        let result = site.call("ask", json!({"url": server.url("/x")})).await;
+        assert_eq!(result.text(), "GET /x?by=a+thread ", "{isolation}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_ends_ends_its_requests_and_nothing_is_left() {
-    let (project, server) = (askers(), Server::start().await);
-    let caller = Arc::new(project.host().await);
-    let url = server.url("/silence");
-    for (number, tool) in [(1, "ask"), (2, "ask_later")] {
-        let abort = AbortSignal::new();
-        let running = {
-            let (caller, abort) = (Arc::clone(&caller), abort.clone());
-            let arguments = Arguments::Json(json!({"url": url}));
-            tokio::spawn(async move { caller.call(ToolCall::new(tool, arguments), &abort).await })
-        };
-        server.until(number, number - 1).await;
-        abort.abort();
-        let (kind, text) = failure(&running.await.unwrap().result);
-        assert_eq!(kind, ErrorKind::Aborted, "{text}");
-        server.until(number, number).await;
-        // The tool has heard of it, once, and its thread or task is free.
-        until_back(&caller, &number.to_string()).await;
-    }
-    let left = call(&caller, "ask_and_go", json!({"url": url})).await;
-    assert_eq!(left.text(), "gone");
-    server.until(server.lines().len(), 2).await;
-    until_back(&caller, "3").await;
-    let table = caller.registry().table();
-    for tool in ["ask", "ask_later", "ask_and_go"] {
-        assert_eq!(table.get(tool).unwrap().in_flight(), 0, "{tool}");
+    let site = Site::new().await;
+    for isolation in TIERS {
+        let server = Server::start().await;
+        site.granted(isolation, &server).await;
+        let url = server.url("/silence");
+        for (number, tool) in [(1, "ask"), (2, "ask_later")] {
+            let abort = AbortSignal::new();
+            let running = {
+                let (caller, abort) = (Arc::clone(&site.caller), abort.clone());
+                let call = ToolCall::new(tool, Arguments::Json(json!({"url": url})));
+                tokio::spawn(async move { caller.call(call, &abort).await })
+            };
+            server.until(number, number - 1).await;
+            abort.abort();
+            let (kind, text) = failure(&running.await.unwrap().result);
+            assert_eq!(kind, ErrorKind::Aborted, "{isolation}: {text}");
+            server.until(number, number).await;
+            // The tool has heard of it, once, and its thread or task is free.
+            until_back(&site.caller, &number.to_string()).await;
+        }
+        let left = site.call("ask_and_go", json!({"url": url})).await;
+        assert_eq!(left.text(), "gone", "{isolation}");
+        server.until(server.lines().len(), 2).await;
+        until_back(&site.caller, "3").await;
+        let table = site.caller.registry().table();
+        for tool in ["ask", "ask_later", "ask_and_go"] {
+            assert_eq!(table.get(tool).unwrap().in_flight(), 0, "{tool}");
+        }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn granted_servers_are_the_only_ones_and_follow_the_configuration() {
-    let (project, server) = (askers(), Server::start().await);
-    let plugin = project.crate_name("askers");
-    let (allowed, refused) = (server.port, Server::start().await);
-    let sdk = fs_err::read_to_string(project.path().join("toolsmith.toml")).unwrap();
-    let grant = |grants: &str| {
-        project.write(
-            "toolsmith.toml",
-            &format!("{sdk}\n[plugins.{plugin}]\n{grants}\n"),
-        );
-    };
-    grant(&format!("grants.network = [\"127.0.0.1:{allowed}\"]"));
-    let caller = project.following_host().await;
-    for tool in ["ask", "ask_later"] {
-        let result = call(&caller, tool, json!({"url": server.url("/x")})).await;
-        assert!(!result.is_error, "{}", result.text());
-        let (kind, text) = failure(&*call(&caller, tool, json!({"url": refused.url("/x")})).await);
+    let site = Site::new().await;
+    let plugin = site.project.crate_name("askers");
+    for isolation in TIERS {
+        let (server, refused) = (Server::start().await, Server::start().await);
+        let (allowed, port) = (server.port, refused.port);
+        site.granted(isolation, &server).await;
+        for tool in ["ask", "ask_later"] {
+            let result = site.call(tool, json!({"url": server.url("/x")})).await;
+            assert!(!result.is_error, "{isolation}: {}", result.text());
+            let result = site.call(tool, json!({"url": refused.url("/x")})).await;
+            let (kind, text) = failure(&result);
+            assert_eq!(kind, ErrorKind::Denied, "{isolation}");
+            let line = format!(
+                "write `grants.network = [\"127.0.0.1:{allowed}\", \"127.0.0.1:{port}\"]` under \
+                 `[plugins.{plugin}]` in toolsmith.toml"
+            );
+            assert!(text.contains(&line), "{isolation}: {text}");
+        }
+        let (kind, text) = failure(&*site.call("ask", json!({"url": server.url("/away")})).await);
         assert_eq!(kind, ErrorKind::Denied);
-        let port = refused.port;
-        let line = format!(
-            "write `grants.network = [\"127.0.0.1:{allowed}\", \"127.0.0.1:{port}\"]` under \
-             `[plugins.{plugin}]` in toolsmith.toml"
-        );
-        assert!(text.contains(&line), "{text}");
-    }
-    let (kind, text) = failure(&*call(&caller, "ask", json!({"url": server.url("/away")})).await);
-    assert_eq!(kind, ErrorKind::Denied);
-    assert!(text.contains("sends on, but"), "{text}");
-    assert_eq!(refused.lines(), [""; 0]);
+        assert!(text.contains("sends on, but"), "{text}");
+        assert_eq!(refused.lines(), [""; 0]);
 
-    // No grant at all is none; no word of grants is every server.
-    for (grants, expected) in [("grants.network = []", true), ("", false)] {
-        grant(grants);
-        caller.registry().refresh(Scope::All, &()).await.unwrap();
-        let result = call(&caller, "ask", json!({"url": server.url("/x")})).await;
-        assert_eq!(result.is_error, expected, "{grants}: {}", result.text());
+        // No grant at all is none; no word of grants is every server, but none in a sandbox.
+        let is_sandbox = isolation == Isolation::Sandbox;
+        for (grants, expected) in [("grants.network = []", true), ("", is_sandbox)] {
+            site.decide(isolation, grants).await;
+            let result = site.call("ask", json!({"url": server.url("/x")})).await;
+            assert_eq!(result.is_error, expected, "{isolation} {grants}");
+        }
     }
 }
 

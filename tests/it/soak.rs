@@ -14,7 +14,10 @@ fn calls_do_not_notice_reloads() {
     } else {
         "100"
     };
-    let output = Command::new(soak()).arg(reloads).output().unwrap();
+    let output = Command::new(soak())
+        .args(["reloads", reloads])
+        .output()
+        .unwrap();
     let (stdout, stderr) = (&output.stdout, String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(stdout).unwrap_or_else(|error| {
         panic!("{error}: {}\n{stderr}", String::from_utf8_lossy(stdout));

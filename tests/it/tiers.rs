@@ -4,6 +4,9 @@
 mod conformance;
 mod crashes;
 mod escapes;
+mod images;
+mod memory;
+mod starts;
 
 use agent_core::call::Caller;
 use agent_core::config::{self, Grants, PluginLimits};
@@ -26,7 +29,7 @@ async fn isolate(
     configuration.policies = Policies::default().with(project.crate_name(plugin), policy);
     caller.registry().configure(configuration);
     let refreshed = caller.registry().refresh(Scope::All, &()).await;
-    refreshed.expect("readable");
+    refreshed.unwrap();
     let plugins = caller.registry().plugins();
     assert!(
         plugins.iter().all(|plugin| plugin.reason.is_none()),

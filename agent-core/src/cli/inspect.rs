@@ -194,7 +194,7 @@ impl Inspector {
                 plugin: inspected.plugin.clone(),
                 package: package.clone(),
                 library: library.clone(),
-                sandbox: None,
+                restriction: None,
             });
             untried.push(inspected);
         }

@@ -50,6 +50,9 @@ fn readable(list: &List) -> String {
             "\n  {}: {state}, generation {}",
             plugin.name, plugin.generation
         );
+        if let Some(place) = place(plugin.isolation) {
+            _ = write!(text, ", {place}");
+        }
         if plugin.mapped_images > 1 {
             _ = write!(text, ", {} libraries mapped", plugin.mapped_images);
         }
@@ -69,6 +72,15 @@ fn readable(list: &List) -> String {
         _ = write!(text, "\nNotice: {}", plain(notice));
     }
     text
+}
+
+/// Where a plugin runs, unless it is where most do.
+fn place(isolation: Isolation) -> Option<&'static str> {
+    match isolation {
+        Isolation::Worker => Some("in a process of its own"),
+        Isolation::Sandbox => Some("in a sandbox"),
+        Isolation::None | Isolation::InProcess | Isolation::Remote => None,
+    }
 }
 
 /// What a person sees of a tool that should not be used any more.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use reqwest::header::LOCATION;
 use reqwest::{Response, StatusCode};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tool_sdk::ToolError;
 use tool_sdk::abi::http::ResponseHead;
 
@@ -16,26 +16,59 @@ use crate::ids::PluginName;
 use crate::limits;
 use crate::plugin::{HttpRequest, HttpResponse};
 
-/// How many requests of each plugin may run, by its name: its generations share them.
+/// How many requests of each plugin may be made, by its name: its generations share them.
 #[derive(Default)]
-pub(super) struct Turns(Mutex<BTreeMap<PluginName, Arc<Semaphore>>>);
+pub(super) struct Turns(Mutex<BTreeMap<PluginName, Arc<Turn>>>);
+
+/// What one plugin has of each.
+struct Turn {
+    /// Requests that run.
+    running: Semaphore,
+    /// Those, and the ones that wait.
+    open: Semaphore,
+    /// The bodies of all of them, in units of [`UNIT`] bytes.
+    bodies: Semaphore,
+}
+
+/// A semaphore counts up to 2³² at once, which may be fewer than the bytes of bodies.
+const UNIT: usize = 1024;
 
 impl Turns {
-    fn of(&self, plugin: &PluginName) -> Arc<Semaphore> {
+    fn of(&self, plugin: &PluginName) -> Arc<Turn> {
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || Arc::new(Semaphore::new(limits::HTTP_AT_ONCE));
+        let new = || {
+            Arc::new(Turn {
+                running: Semaphore::new(limits::HTTP_AT_ONCE),
+                open: Semaphore::new(limits::HTTP_OPEN),
+                bodies: Semaphore::new(limits::HTTP_OPEN_BYTES / UNIT),
+            })
+        };
         Arc::clone(turns.entry(plugin.clone()).or_insert_with(new))
+    }
+}
+
+impl Turn {
+    /// Room for a request with a body of this length, for as long as what is answered is kept.
+    fn enter(&self, body: usize) -> Result<[SemaphorePermit<'_>; 2], ToolError> {
+        let open = self.open.try_acquire();
+        let open = open.map_err(|_| failure::of_number(limits::HTTP_OPEN))?;
+        let units = u32::try_from(body.div_ceil(UNIT)).unwrap_or(u32::MAX);
+        let bodies = self.bodies.try_acquire_many(units);
+        let bodies = bodies.map_err(|_| failure::of_bodies(limits::HTTP_OPEN_BYTES))?;
+        Ok([open, bodies])
     }
 }
 
 impl PluginNetwork {
     /// Makes a request, and notes it.
     pub(super) async fn make(&self, request: HttpRequest) -> Result<HttpResponse, ToolError> {
+        let turn = self.network.turns.of(&self.plugin);
+        let _room = turn.enter(request.body.len())?;
         let request = Checked::read(request)?;
         let (began, method, origin) =
             (Instant::now(), request.method.clone(), origin(&request.url));
         let limit = request.timeout;
-        let outcome = tokio::time::timeout(limit, self.exchange(request)).await;
+        let outcome = tokio::time::timeout(limit, self.exchange(request, &turn)).await;
         let outcome = outcome.unwrap_or_else(|_| Err(failure::of_time(&origin, limit)));
         let (plugin, elapsed) = (self.plugin.as_str(), began.elapsed());
         match &outcome {
@@ -51,9 +84,9 @@ impl PluginNetwork {
         outcome
     }
 
-    async fn exchange(&self, mut request: Checked) -> Result<HttpResponse, ToolError> {
+    async fn exchange(&self, mut request: Checked, turn: &Turn) -> Result<HttpResponse, ToolError> {
         // A plugin's turns are never closed.
-        let _turn = self.network.turns.of(&self.plugin).acquire_owned().await?;
+        let _turn = turn.running.acquire().await?;
         self.check(&request)?;
         for _ in 0..=limits::HTTP_REDIRECTS {
             let response = self.send(&request).await?;

@@ -43,6 +43,23 @@ pub(super) fn of_size(origin: &str, limit: u64) -> ToolError {
     .with_hint("ask for less; the tool's author can allow more: `.max_size(…)`")
 }
 
+/// The plugin has too many requests open.
+pub(super) fn of_number(limit: usize) -> ToolError {
+    let text =
+        format!("the plugin has {limit} requests open already, which is the most it may have");
+    ToolError::of(ErrorKind::Unavailable, text).with_hint(FEWER)
+}
+
+/// The bodies of the plugin's requests are too long together.
+pub(super) fn of_bodies(limit: usize) -> ToolError {
+    let text = format!(
+        "the bodies of the plugin's open requests would have more than {limit} bytes together"
+    );
+    ToolError::of(ErrorKind::Unavailable, text).with_hint(FEWER)
+}
+
+const FEWER: &str = "the tool's author can wait for answers before asking for more";
+
 /// The request was sent on too often.
 pub(super) fn of_redirects(origin: &str, limit: usize) -> ToolError {
     ToolError::new(format!(

@@ -438,10 +438,11 @@ impl CallTarget for Target {
     }
 
     fn http(&self, head: &str, body: Vec<u8>, answer: AnswerPort) -> RequestId {
-        match &self.requests {
-            Some(requests) => requests.start(head, body, answer),
-            None => http::refuse(answer, &inline_waits()),
+        if let Some(requests) = &self.requests {
+            return requests.start(head, body, answer);
         }
+        http::refuse(answer, &inline_waits());
+        0
     }
 
     fn cancel_http(&self, request: RequestId) {

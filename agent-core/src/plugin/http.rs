@@ -87,8 +87,25 @@ impl Requests {
         }
     }
 
-    /// Begins a request, whose head is JSON. It is answered once, whatever happens to it.
+    /// Begins a request, whose head is JSON, and names it. It is answered once, whatever happens to it.
     pub(crate) fn start(&self, head: &str, body: Vec<u8>, answer: AnswerPort) -> RequestId {
+        let request = {
+            let mut running = self.running();
+            running.last += 1;
+            running.last
+        };
+        self.start_as(request, head, body, answer);
+        request
+    }
+
+    /// The same under a name that another has given. One that is there already under that name ends.
+    pub(crate) fn start_as(
+        &self,
+        request: RequestId,
+        head: &str,
+        body: Vec<u8>,
+        answer: AnswerPort,
+    ) {
         let head = match serde_json::from_str(head) {
             Ok(head) => head,
             Err(error) => return refuse(answer, &ToolError::from(error)),
@@ -98,21 +115,20 @@ impl Requests {
             return refuse(answer, &ToolError::of(ErrorKind::Unavailable, text));
         };
         let service = Arc::clone(&self.service);
-        let request = HttpRequest { head, body };
-        let fetch = async move { give(answer, service.fetch(request).await) };
+        let asked = HttpRequest { head, body };
+        let fetch = async move { give(answer, service.fetch(asked).await) };
         let mut running = self.running();
         if running.is_over {
             // Without the lock: the answer goes to the plugin.
             drop(running);
             drop(fetch);
-            return 0;
+            return;
         }
         running.requests.retain(|_, task| !task.is_finished());
-        running.last += 1;
-        let request = running.last;
         let task = runtime.spawn(fetch).abort_handle();
-        running.requests.insert(request, task);
-        request
+        if let Some(other) = running.requests.insert(request, task) {
+            other.abort();
+        }
     }
 
     /// Ends one of them.
@@ -140,9 +156,8 @@ impl Requests {
 }
 
 /// Answers a request with an error, before it has begun.
-pub(crate) fn refuse(answer: AnswerPort, error: &ToolError) -> RequestId {
+pub(crate) fn refuse(answer: AnswerPort, error: &ToolError) {
     answer.complete(failure(error), Vec::new());
-    0
 }
 
 fn give(answer: AnswerPort, outcome: Result<HttpResponse, ToolError>) {
@@ -239,12 +254,19 @@ mod tests {
         requests.cancel(request);
         assert_eq!(cancelled.recv().await.unwrap().status, Status::ABORTED);
         assert_eq!(cancelled.recv().await, None);
+        let (port, mut first) = waiter();
+        requests.start_as(7, WAIT, Vec::new(), port);
+        let (port, mut second) = waiter();
+        requests.start_as(7, WAIT, Vec::new(), port);
+        assert_eq!(first.recv().await.unwrap().status, Status::ABORTED);
+        requests.cancel(7);
+        assert_eq!(second.recv().await.unwrap().status, Status::ABORTED);
         let (port, mut ended) = waiter();
         requests.start(WAIT, Vec::new(), port);
         requests.end();
         assert_eq!(ended.recv().await.unwrap().status, Status::ABORTED);
         let (port, mut late) = waiter();
-        assert_eq!(requests.start(WAIT, Vec::new(), port), 0);
+        requests.start(WAIT, Vec::new(), port);
         assert_eq!(late.recv().await.unwrap().status, Status::ABORTED);
         assert_eq!(service.0.load(Ordering::SeqCst), 0);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Policies, Presets, Settings, Table};
@@ -35,7 +36,7 @@ pub struct Configuration {
     pub policies: Policies,
     /// The least that a kernel has to offer for a sandbox, where that was said.
     pub sandbox_minimum: Option<u32>,
-    /// How many retired libraries of one plugin may stay mapped before a notice says so.
+    /// How many retired libraries of one plugin may stay mapped before it runs in a process of its own.
     pub max_images: Option<usize>,
 }
 
@@ -77,6 +78,14 @@ pub(super) struct ConfigurationFile {
     pub(super) named: Named,
 }
 
+/// What the tools in the table were made with.
+#[derive(Debug, Default)]
+pub(super) struct Applied {
+    /// The content of the configuration file, if there was one.
+    pub(super) file: Option<ContentHash>,
+    pub(super) configuration: Arc<Configuration>,
+}
+
 /// A file when it was read; without fingerprint and content where there was none.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
@@ -106,6 +115,16 @@ impl ConfigurationFile {
         &self.path
     }
 
+    /// What the file held when it was last read.
+    pub(super) fn content(&self) -> Option<ContentHash> {
+        self.seen.and_then(|seen| seen.content)
+    }
+
+    /// What such a file holds now.
+    pub(super) fn content_of(path: &Path) -> Option<ContentHash> {
+        fs_err::read(path).ok().map(|text| ContentHash::of(&text))
+    }
+
     /// What the file says, if it has changed since the last time.
     pub(super) fn read_if_new(&mut self) -> Option<Result<Configuration, ConfigError>> {
         let taken = now();
@@ -118,11 +137,10 @@ impl ConfigurationFile {
         if is_old {
             return None;
         }
-        let text = fs_err::read(&self.path);
         let seen = Seen {
             fingerprint,
             taken,
-            content: text.ok().map(|text| ContentHash::of(&text)),
+            content: Self::content_of(&self.path),
         };
         if self.seen.replace(seen).map(|seen| seen.content) == Some(seen.content) {
             return None;

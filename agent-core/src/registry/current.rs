@@ -1,8 +1,10 @@
-//! Whether what serves of a plugin is its newest content, told without the lock that a reload holds:
-//! a plugin that takes long to build, or hangs while it is tried out, holds up no other one's calls.
+//! Whether what serves of a plugin is its newest content under what is decided now, told without the
+//! lock that a reload holds: a plugin that takes long to build, or hangs while it is tried out, holds
+//! up no other one's calls. A change of the configuration does: it is brought in by a reload alone.
 
 use std::sync::Arc;
 
+use super::configuration::ConfigurationFile;
 use super::{Inner, PluginState, Scope};
 use crate::build::CrateManifest;
 use crate::ids::{ContentHash, PluginName};
@@ -12,9 +14,31 @@ impl Inner {
     /// Whether there is nothing to do in this scope but to look again.
     pub(super) async fn is_current(&self, scope: Scope<'_>) -> bool {
         match scope {
-            Scope::Only(plugin) => self.serves_newest(plugin).await.unwrap_or(false),
+            Scope::Only(plugin) => {
+                self.serves_as_decided(plugin).await
+                    && self.serves_newest(plugin).await.unwrap_or(false)
+            }
             Scope::All | Scope::Forced | Scope::Tool(_) => false,
         }
+    }
+
+    /// Whether a reload has brought in all that is decided about the plugin.
+    async fn serves_as_decided(&self, plugin: &PluginName) -> bool {
+        let applied = self.applied.load_full();
+        if !Arc::ptr_eq(&applied.configuration, &self.configuration.load()) {
+            return false;
+        }
+        if let Some(path) = self.options.config.clone() {
+            let read = tokio::task::spawn_blocking(move || ConfigurationFile::content_of(&path));
+            if read.await.ok() != Some(applied.file) {
+                return false;
+            }
+        }
+        let statuses = self.statuses.load();
+        let mut known = statuses.iter();
+        let serving = known.find(|status| status.name == *plugin);
+        let serving = serving.and_then(|status| status.serving.as_ref());
+        serving.is_some_and(|serving| serving.is_as_decided(&applied.configuration, plugin))
     }
 
     async fn serves_newest(&self, plugin: &PluginName) -> Option<bool> {

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use super::Inner;
 use crate::config::{self, Config, ConfigPath, Environment, Grants, PluginLimits, Unset};
 use crate::ids::{PluginName, is_same_plugin};
+use crate::limits;
 use crate::plugin::PluginError;
 use crate::plugin::store::StoredLibrary;
 use crate::tool::Isolation;
-use crate::worker::Sandbox;
 use crate::worker::sandbox::{Confinement, Minimum};
+use crate::worker::{Restriction, Sandbox};
 
 /// What was decided about every plugin, by its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,7 +78,38 @@ impl Policy {
             (grants, policy.limits.clone())
         };
         isolation != other.isolation()
-            || (isolation == Isolation::Sandbox && without_network(self) != without_network(other))
+            || match isolation {
+                Isolation::Sandbox => without_network(self) != without_network(other),
+                Isolation::Worker => self.limits != other.limits,
+                _ => false,
+            }
+    }
+}
+
+/// Where a plugin runs, and what it may do there.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) policy: Policy,
+    /// Whether it runs in a process of its own because too many replaced libraries of it stay mapped
+    /// in this one.
+    pub(super) moved: bool,
+}
+
+impl Place {
+    /// The place that was decided; where nothing was said, a process of its own for a plugin that has
+    /// filled this one.
+    pub(super) fn of(mut policy: Policy, is_full: bool) -> Self {
+        let moved = is_full && policy.isolation.is_none();
+        if moved {
+            policy.isolation = Some(config::Isolation::Worker);
+        }
+        Self { policy, moved }
+    }
+
+    /// Whether what is decided now means this place. One that has moved stays where it is.
+    pub(super) fn fits(&self, decided: Policy) -> bool {
+        let wanted = Self::of(decided, self.moved);
+        !self.policy.differs(&wanted.policy)
     }
 }
 
@@ -87,15 +119,31 @@ impl Inner {
         self.configuration.load().policies.of(plugin)
     }
 
-    /// How a library is confined, if it is.
-    pub(super) fn sandbox_for(
+    /// How many replaced libraries of one plugin may stay mapped.
+    pub(super) fn most_images(&self) -> usize {
+        let configured = self.configuration.load().max_images;
+        configured.unwrap_or(limits::RETIRED_IMAGES)
+    }
+
+    /// How the process of a library is restricted, if it is.
+    pub(super) fn restriction_of(
         &self,
         policy: &Policy,
         library: &StoredLibrary,
-    ) -> Result<Option<Sandbox>, PluginError> {
-        if policy.isolation() != Isolation::Sandbox {
-            return Ok(None);
-        }
+    ) -> Result<Option<Restriction>, PluginError> {
+        Ok(match policy.isolation() {
+            Isolation::Sandbox => Some(Restriction::Sandbox(self.sandbox_for(policy, library)?)),
+            Isolation::Worker => policy.limits.memory.map(Restriction::Memory),
+            _ => None,
+        })
+    }
+
+    /// How a library is confined.
+    fn sandbox_for(
+        &self,
+        policy: &Policy,
+        library: &StoredLibrary,
+    ) -> Result<Sandbox, PluginError> {
         let Policy { grants, limits, .. } = policy;
         let environment: Environment<'_> = &|name| std::env::var(name).ok();
         let resolved = |paths: &[ConfigPath]| {
@@ -115,10 +163,10 @@ impl Inner {
         let minimum = self.configuration.load().sandbox_minimum;
         confinement.minimum = minimum.map_or_else(Minimum::default, Minimum);
         let granted = |name: &String| Some((name.into(), std::env::var_os(name)?));
-        Ok(Some(Sandbox {
+        Ok(Sandbox {
             variables: grants.env.iter().filter_map(granted).collect(),
             confinement,
-        }))
+        })
     }
 
     pub(super) fn isolation_of(&self, plugin: &PluginName) -> Isolation {

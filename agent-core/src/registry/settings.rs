@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::secrets::SecretTables;
 use crate::config::{Config, Environment, Unset};
-use crate::ids::{PluginName, is_same_plugin};
+use crate::ids::{ContentHash, PluginName, is_same_plugin};
 use crate::plugin::PluginError;
 
 /// The settings of every plugin, by its name.
@@ -42,6 +42,13 @@ impl Settings {
         self
     }
 
+    /// Stands for a plugin's settings where they are compared and remembered, and tells nothing of
+    /// them.
+    pub(super) fn fingerprint(&self, plugin: &PluginName) -> String {
+        self.of(plugin)
+            .map_or_else(|error| error.to_string(), |settings| fingerprint(&settings))
+    }
+
     /// The table of one plugin.
     pub(super) fn of(&self, plugin: &PluginName) -> Result<Map<String, Value>, PluginError> {
         let given = self.0.iter();
@@ -57,4 +64,10 @@ impl Settings {
         });
         values.collect()
     }
+}
+
+/// Stands for these settings.
+pub(super) fn fingerprint(settings: &Map<String, Value>) -> String {
+    let text = serde_json::to_vec(settings).unwrap_or_default();
+    ContentHash::of(&text).to_string()
 }

@@ -5,6 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
+use super::Configuration;
+use super::policies::Place;
 use crate::ids::{ContentHash, GenerationNumber, PluginName};
 use crate::plugin::Generation;
 use crate::tool::Isolation;
@@ -79,6 +81,8 @@ pub(super) struct Status {
     pub(super) generation: Option<Arc<Generation>>,
     pub(super) mapped_images: usize,
     pub(super) isolation: Isolation,
+    /// What the generation serves under.
+    pub(super) serving: Option<Serving>,
     pub(super) enforced: Option<Enforced>,
     /// Why the process of the generation that serves is not started again, once that is so.
     pub(super) given_up: GivenUp,
@@ -86,6 +90,22 @@ pub(super) struct Status {
 
 /// Why a plugin's process is not started again, once that is so. Clones share it.
 pub(super) type GivenUp = Arc<OnceLock<String>>;
+
+/// What a generation serves under.
+#[derive(Debug)]
+pub(super) struct Serving {
+    pub(super) place: Place,
+    /// Stands for the settings that its state was opened from.
+    pub(super) settings: String,
+}
+
+impl Serving {
+    /// Whether that is what is decided of the plugin.
+    pub(super) fn is_as_decided(&self, decided: &Configuration, plugin: &PluginName) -> bool {
+        self.place.fits(decided.policies.of(plugin))
+            && self.settings == decided.settings.fingerprint(plugin)
+    }
+}
 
 impl Status {
     pub(super) fn show(&self) -> PluginStatus {

@@ -231,15 +231,20 @@ impl Helper {
         if let Some(scratch) = &process.scratch {
             scratch.path().clone_into(&mut confinement.scratch);
         }
-        // Where there are no groups for us, its own limits have to do.
-        if let Ok(group) = Group::new(&confinement.limits)
-            && process.child.id().is_some_and(|id| group.add(id).is_ok())
-        {
-            confinement.limits.grouped = true;
-            process.cgroup = Some(group);
-        }
-        let request = Request::Confine(Box::new(confinement));
-        match self.ask(&request, limits::HELPER_START).await? {
+        confinement.limits.grouped = process.enter(Group::new(&confinement.limits));
+        self.restrict(&Request::Confine(Box::new(confinement)))
+            .await
+    }
+
+    /// Limits its memory for good, and nothing else.
+    pub(super) async fn limit_memory(&mut self, bytes: u64) -> Result<Enforced, HelperError> {
+        let grouped = self.process.enter(Group::of_memory(bytes));
+        self.restrict(&Request::LimitMemory { bytes, grouped })
+            .await
+    }
+
+    async fn restrict(&mut self, request: &Request) -> Result<Enforced, HelperError> {
+        match self.ask(request, limits::HELPER_START).await? {
             Answer::Confined(enforced) => Ok(enforced),
             Answer::NotConfined(reason) => Err(HelperError::NotConfined(reason)),
             other => Err(HelperError::NotConfined(format!("it said {other:?}"))),
@@ -320,6 +325,15 @@ impl Process {
         } else {
             HelperError::Died { how, killed }
         }
+    }
+
+    /// Puts it into a control group. Whether it is in it: where there are no groups for us, its own
+    /// limits have to do.
+    fn enter(&mut self, group: io::Result<Group>) -> bool {
+        let group = group.ok();
+        let id = self.child.id();
+        self.cgroup = group.filter(|group| id.is_some_and(|id| group.add(id).is_ok()));
+        self.cgroup.is_some()
     }
 
     /// Waits until it has ended by itself.

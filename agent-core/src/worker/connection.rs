@@ -78,9 +78,9 @@ enum Wait {
 
 impl Waits {
     /// What a call that is waited for has of the host.
-    fn services(&mut self, number: Number) -> Option<&mut CallServices> {
-        match self.by_number.get_mut(&number) {
-            Some(Wait::For { services, .. }) => services.as_mut(),
+    fn services(&self, number: Number) -> Option<&CallServices> {
+        match self.by_number.get(&number) {
+            Some(Wait::For { services, .. }) => services.as_ref(),
             _ => None,
         }
     }
@@ -333,13 +333,13 @@ impl Shared {
                 }));
                 // Dropped where nobody waits for the call: that is an answer, too.
                 if let Some(services) = self.lock().services(number) {
-                    services.start(request, &head, body, answer);
+                    services.requests.start_as(request, &head, body, answer);
                 }
             }
             Answer::CancelHttp { number, request } => {
                 self.check(number)?;
                 if let Some(services) = self.lock().services(number) {
-                    services.cancel(request);
+                    services.requests.cancel(request);
                 }
             }
             Answer::Log { level, origin } => {

@@ -19,7 +19,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 use super::frames;
 use super::program::THIS_CAN;
 use super::protocol::{ARGUMENT, Answer, Hello, LOST_CONNECTION, Request};
-use super::sandbox::{Confinement, confine};
+use super::sandbox::{Confinement, Enforced, confine, limit_memory};
 use super::serve::serve;
 use crate::ids::PluginName;
 use crate::plugin::introduction::try_out;
@@ -57,9 +57,16 @@ fn run() -> io::Result<()> {
     adopt_orphans();
     frames::write(&mut *socket, &Hello::own())?;
     let mut next = frames::read(&mut *socket)?;
-    if let Some((Request::Confine(confinement), _)) = &next {
+    let restricted = match &next {
         // While there is one thread.
-        confine_this(confinement, &mut socket)?;
+        Some((Request::Confine(confinement), _)) => Some(confine_this(confinement, &socket)),
+        Some((Request::LimitMemory { bytes, grouped }, _)) => {
+            Some(limit_memory(*bytes, *grouped).map_err(|error| error.to_string()))
+        }
+        _ => None,
+    };
+    if let Some(restricted) = restricted {
+        tell_restrictions(restricted, &mut socket)?;
         next = frames::read(&mut *socket)?;
     }
     end_with_the_host(socket.try_clone()?)?;
@@ -93,14 +100,19 @@ fn run() -> io::Result<()> {
     end();
 }
 
-/// Gives up what is not granted. A process that is confined in part ends.
-fn confine_this(confinement: &Confinement, socket: &mut UnixStream) -> io::Result<()> {
+/// Gives up what is not granted. A process that is confined in part has to end.
+fn confine_this(confinement: &Confinement, socket: &UnixStream) -> Result<Enforced, String> {
     let entered = std::env::set_current_dir(&confinement.scratch);
-    let confined = match entered {
-        Ok(()) => confine(confinement, &[socket.as_fd()]).map_err(|error| error.to_string()),
-        Err(error) => Err(format!("its folder can't be entered: {error}")),
-    };
-    match confined {
+    entered.map_err(|error| format!("its folder can't be entered: {error}"))?;
+    confine(confinement, &[socket.as_fd()]).map_err(|error| error.to_string())
+}
+
+/// Tells what is enforced now. Where that is not what was asked for, this process ends.
+fn tell_restrictions(
+    restricted: Result<Enforced, String>,
+    socket: &mut UnixStream,
+) -> io::Result<()> {
+    match restricted {
         Ok(enforced) => frames::write(socket, &Answer::Confined(enforced)),
         Err(reason) => {
             frames::write(socket, &Answer::NotConfined(reason))?;

@@ -42,6 +42,15 @@ struct Inner {
     bare: Mutex<Option<Helper>>,
 }
 
+/// What a process may not do, or not without limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Restriction {
+    /// It uses no more memory than this, in bytes.
+    Memory(u64),
+    /// It is confined.
+    Sandbox(Sandbox),
+}
+
 /// What a process may do that is confined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sandbox {
@@ -65,24 +74,27 @@ impl Helpers {
         }))
     }
 
-    /// A helper that is confined where that is asked for, with what is enforced then. The next one of
+    /// A helper that is restricted where that is asked for, with what is enforced then. The next one of
     /// its kind is started ahead of its use.
     pub(super) async fn take_for(
         &self,
-        sandbox: Option<&Sandbox>,
+        restriction: Option<&Restriction>,
     ) -> Result<(Helper, Option<Enforced>), HelperError> {
-        let environment = match sandbox {
-            None => Environment::Inherited,
-            Some(sandbox) => Environment::Bare {
+        let environment = match restriction {
+            None | Some(Restriction::Memory(_)) => Environment::Inherited,
+            Some(Restriction::Sandbox(sandbox)) => Environment::Bare {
                 variables: sandbox.variables.clone(),
                 scratch: self.0.scratch.clone(),
             },
         };
         let mut helper = self.take(&environment).await?;
         self.warm_up(&environment);
-        let enforced = match sandbox {
+        let enforced = match restriction {
             None => None,
-            Some(sandbox) => Some(helper.confine(sandbox.confinement.clone()).await?),
+            Some(Restriction::Memory(bytes)) => Some(helper.limit_memory(*bytes).await?),
+            Some(Restriction::Sandbox(sandbox)) => {
+                Some(helper.confine(sandbox.confinement.clone()).await?)
+            }
         };
         Ok((helper, enforced))
     }

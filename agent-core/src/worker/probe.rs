@@ -4,7 +4,7 @@
 //! alone, since it is not sure which of them is to blame.
 
 use super::client::{Environment, HelperError};
-use super::helpers::{Helpers, Sandbox};
+use super::helpers::{Helpers, Restriction};
 use super::protocol::{Answer, Request};
 use crate::ids::PluginName;
 use crate::limits;
@@ -26,8 +26,8 @@ pub struct Candidate {
     pub package: String,
     /// The library.
     pub library: StoredLibrary,
-    /// How it is confined meanwhile, if it is.
-    pub sandbox: Option<Sandbox>,
+    /// How its process is restricted meanwhile, if it is.
+    pub restriction: Option<Restriction>,
 }
 
 /// Tries libraries out. Clones share the helper process that waits for work.
@@ -47,10 +47,10 @@ impl Prober {
 
     /// Tries the libraries out: for each of them a verdict, or why there is none.
     pub async fn probe(&self, candidates: &[Candidate]) -> Vec<Result<Verdict, String>> {
-        // Each sandbox holds one plugin.
+        // Each restricted process holds one plugin.
         let free = candidates
             .iter()
-            .all(|candidate| candidate.sandbox.is_none());
+            .all(|candidate| candidate.restriction.is_none());
         if candidates.len() > 1 && free {
             match self.together(candidates).await {
                 Ok(verdicts) => return verdicts.into_iter().map(Ok).collect(),
@@ -94,8 +94,9 @@ impl Prober {
 
     /// One process for all.
     async fn together(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, HelperError> {
-        let sandbox = candidates.first().and_then(|first| first.sandbox.as_ref());
-        let (mut helper, _) = self.0.take_for(sandbox).await?;
+        let first = candidates.first();
+        let restriction = first.and_then(|first| first.restriction.as_ref());
+        let (mut helper, _) = self.0.take_for(restriction).await?;
         let mut verdicts = Vec::with_capacity(candidates.len());
         for candidate in candidates {
             let request = Request::Probe {

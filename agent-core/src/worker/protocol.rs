@@ -10,7 +10,7 @@ use super::sandbox::{Confinement, Enforced};
 use crate::plugin::verdict::Verdict;
 
 /// Changes whenever a message does: a host and a helper of different revisions part at once.
-pub(super) const PROTOCOL: u32 = 3;
+pub(super) const PROTOCOL: u32 = 4;
 
 /// The argument that makes a program a helper.
 pub(super) const ARGUMENT: &str = "--toolsmith-helper";
@@ -53,6 +53,9 @@ pub(super) type Number = u64;
 pub(super) enum Request {
     /// Give up what is not granted. The first of all requests, if it comes.
     Confine(Box<Confinement>),
+    /// Use no more memory than this, in bytes. The first of all requests, if it comes; answered as the
+    /// one before. Whether a control group sees to it already.
+    LimitMemory { bytes: u64, grouped: bool },
     /// Map a library, and hear what it says of itself.
     Probe {
         library: OsString,
@@ -108,9 +111,9 @@ pub(super) enum What {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(super) enum Answer {
-    /// It is confined, and how.
+    /// It is confined or limited, and how.
     Confined(Enforced),
-    /// It can't be confined as was asked for, and why.
+    /// It can't be confined or limited as was asked for, and why.
     NotConfined(String),
     Probed(Verdict),
     Finished,

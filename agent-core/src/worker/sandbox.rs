@@ -173,6 +173,35 @@ pub fn confine(
     }
 }
 
+/// Limits the memory of this process for good, and nothing else: its private memory, unless the parent
+/// has put it into a control group that limits all of it.
+///
+/// # Errors
+///
+/// When that can't be enforced here.
+pub fn limit_memory(bytes: u64, grouped: bool) -> Result<Enforced, SandboxError> {
+    #[cfg(target_os = "linux")]
+    {
+        let means = if grouped {
+            Means::ControlGroup
+        } else {
+            privileges::limit_private_memory(bytes)?;
+            Means::ResourceLimit
+        };
+        let mut enforced = Enforced::new(0);
+        enforced.set(Rule::Memory, means);
+        Ok(enforced)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        _ = (bytes, grouped);
+        Err(SandboxError::Step {
+            step: "limit its memory",
+            source: std::io::ErrorKind::Unsupported.into(),
+        })
+    }
+}
+
 /// What this system can enforce; nothing is confined by asking. For telling it to a person, and for
 /// refusing early.
 ///

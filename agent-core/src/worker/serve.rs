@@ -392,11 +392,17 @@ impl CallTarget for Target {
 
     fn http(&self, head: &str, body: Vec<u8>, answer: AnswerPort) -> RequestId {
         if self.inline {
-            return refuse(answer, &inline_waits());
+            refuse(answer, &inline_waits());
+            return 0;
         }
-        if body.len() > limits::FRAME_BODY || self.answered.load(Ordering::Acquire) {
+        if self.answered.load(Ordering::Acquire) {
+            // Letting go of the port is the answer.
+            return 0;
+        }
+        if body.len() > limits::FRAME_BODY {
             let text = format!("The body is longer than {} bytes", limits::FRAME_BODY);
-            return refuse(answer, &ToolError::new(text));
+            refuse(answer, &ToolError::new(text));
+            return 0;
         }
         let request = self.calls.last_request.fetch_add(1, Ordering::Relaxed) + 1;
         self.calls.http().insert(request, (self.number, answer));

@@ -1,13 +1,12 @@
 //! What the host does for a call that a plugin's process makes: it passes partial results on and makes
 //! HTTP requests, for as long as somebody waits for the call.
 
-use std::collections::HashMap;
 use std::sync::Weak;
 
 use abi_stable::std_types::RVec;
 use tool_sdk::ToolError;
 use tool_sdk::abi::Reply;
-use tool_sdk::abi::http::{AnswerPort, HttpWaiter, RequestId};
+use tool_sdk::abi::http::{HttpWaiter, RequestId};
 
 use super::outbox::Outbox;
 use super::protocol::Request;
@@ -18,36 +17,8 @@ use crate::tool::ProgressSink;
 /// The services of one call.
 pub(super) struct CallServices {
     pub(super) progress: ProgressSink,
-    requests: Requests,
-    /// Our names of its HTTP requests, by the names that the process has given them.
-    names: HashMap<RequestId, RequestId>,
-}
-
-impl CallServices {
-    pub(super) fn new(progress: ProgressSink, requests: Requests) -> Self {
-        Self {
-            progress,
-            requests,
-            names: HashMap::new(),
-        }
-    }
-
-    pub(super) fn start(
-        &mut self,
-        request: RequestId,
-        head: &str,
-        body: Vec<u8>,
-        answer: AnswerPort,
-    ) {
-        let ours = self.requests.start(head, body, answer);
-        self.names.insert(request, ours);
-    }
-
-    pub(super) fn cancel(&mut self, request: RequestId) {
-        if let Some(ours) = self.names.remove(&request) {
-            self.requests.cancel(ours);
-        }
-    }
+    /// Under the names that the process has given them.
+    pub(super) requests: Requests,
 }
 
 impl Drop for CallServices {

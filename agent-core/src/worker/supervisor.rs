@@ -14,7 +14,7 @@ use tool_sdk::{ErrorKind, ToolError};
 
 use super::client::HelperError;
 use super::connection::{Connection, End};
-use super::helpers::{Helpers, Sandbox};
+use super::helpers::{Helpers, Restriction};
 use super::protocol::{Answer, Number, Request};
 use super::sandbox::Enforced;
 use super::services::CallServices;
@@ -36,8 +36,8 @@ pub struct Launch {
     pub plugin: PluginName,
     /// Its library.
     pub library: StoredLibrary,
-    /// How it is confined, if it is.
-    pub sandbox: Option<Sandbox>,
+    /// How it is restricted, if it is.
+    pub restriction: Option<Restriction>,
     /// Makes the HTTP requests of its tools.
     pub http: Arc<dyn HttpService>,
 }
@@ -100,11 +100,11 @@ impl Supervisor {
             helpers,
             plugin,
             library,
-            sandbox,
+            restriction,
             http: _,
         } = &self.launch;
         let not_started = |error: HelperError| PluginError::NotStarted(error.to_string());
-        let taken = helpers.take_for(sandbox.as_ref()).await;
+        let taken = helpers.take_for(restriction.as_ref()).await;
         let (mut helper, enforced) = taken.map_err(not_started)?;
         helper.log_as(plugin);
         let request = Request::Serve {
@@ -240,7 +240,7 @@ impl Supervisor {
         progress: ProgressSink,
     ) -> Result<Reply, ToolError> {
         let requests = Requests::of_call(Arc::clone(&self.launch.http));
-        let services = CallServices::new(progress, requests);
+        let services = CallServices { progress, requests };
         self.ask_with(request, arguments, Some(services)).await
     }
 

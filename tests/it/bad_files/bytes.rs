@@ -176,7 +176,7 @@ fn try_out(libraries: impl Iterator<Item = Vec<u8>>) {
         let package = name.clone();
         Candidate {
             plugin: PluginName::new(name),
-            sandbox: None,
+            restriction: None,
             library: store
                 .admit(&LibrarySource {
                     path,

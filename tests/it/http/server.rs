@@ -65,7 +65,9 @@ impl Drop for Server {
 }
 
 async fn serve(mut connection: TcpStream, counts: Arc<Counts>) {
-    let (line, body) = read(&mut connection).await;
+    let Some((line, body)) = read(&mut connection).await else {
+        return;
+    };
     let is_silent = line.contains("/silence");
     let answer = if line.contains("/away") {
         "HTTP/1.1 302 X\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n".to_owned()
@@ -83,23 +85,27 @@ async fn serve(mut connection: TcpStream, counts: Arc<Counts>) {
     }
 }
 
-/// The request line without the version, and the body.
-async fn read(connection: &mut TcpStream) -> (String, String) {
+/// The request line without the version, and the body; nothing of a request that was given up.
+async fn read(connection: &mut TcpStream) -> Option<(String, String)> {
     let mut bytes = Vec::new();
-    loop {
-        let read = connection.read_buf(&mut bytes).await.unwrap();
-        assert_ne!(read, 0, "the request breaks off");
-        let text = String::from_utf8_lossy(&bytes);
-        let Some((head, body)) = text.split_once("\r\n\r\n") else {
-            continue;
-        };
-        let length = head
-            .lines()
-            .find_map(|line| line.strip_prefix("content-length: "));
-        if body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
-            let line = head.lines().next().unwrap();
-            let line = line.trim_end_matches(" HTTP/1.1").to_owned();
-            return (line, body.to_owned());
+    let head = loop {
+        more(connection, &mut bytes).await?;
+        if let Some(end) = bytes.windows(4).position(|part| part == b"\r\n\r\n") {
+            let body = bytes.split_off(end + 4);
+            break String::from_utf8(std::mem::replace(&mut bytes, body)).unwrap();
         }
+    };
+    let mut lines = head.lines();
+    let line = lines.next().unwrap().trim_end_matches(" HTTP/1.1");
+    let length = lines.find_map(|line| line.strip_prefix("content-length: "));
+    let length = length.map_or(0, |length| length.parse().unwrap());
+    while bytes.len() < length {
+        more(connection, &mut bytes).await?;
     }
+    Some((line.to_owned(), String::from_utf8(bytes).unwrap()))
+}
+
+async fn more(connection: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<()> {
+    let read = connection.read_buf(bytes).await.ok()?;
+    (read > 0).then_some(())
 }

@@ -267,8 +267,8 @@ async fn outcomes(caller: &Caller, watch: &Watch) -> Vec<(String, Value, Vec<Val
         watch.events.lock().unwrap().clear();
         let sent = Arguments::Text(arguments.to_string());
         let call = ToolCall::of_model(format!("call_{number}"), tool, sent);
-        let called = tokio::time::timeout(DEADLINE, caller.call(call, &abort));
-        let result = called.await.expect("an answer in time").result;
+        let ended = tokio::time::timeout(DEADLINE, caller.call(call, &abort));
+        let result = ended.await.unwrap().result;
         if tool == "late" {
             // What comes after the end is dropped.
             tokio::time::sleep(Duration::from_millis(60)).await;

@@ -144,9 +144,7 @@ impl Site {
 
     async fn act(&self, how: &str) -> Arc<ToolCallResult> {
         let act = call(&self.caller, "vandal", json!({"how": how}));
-        tokio::time::timeout(DEADLINE, act)
-            .await
-            .expect("an answer")
+        tokio::time::timeout(DEADLINE, act).await.unwrap()
     }
 
     async fn pid(&self) -> String {
@@ -258,13 +256,13 @@ async fn a_process_that_is_killed_by_hand_answers_every_call_at_once() {
     let pid: i32 = site.pid().await.parse().unwrap();
     let sleepers = (0..20).map(|_| call(&site.caller, "sleep", json!({"ms": 60_000})));
     let all = futures_util::future::join_all(sleepers);
-    let killer = async {
+    let kill = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
         let pid = rustix::process::Pid::from_raw(pid).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
         Instant::now()
     };
-    let (results, killed) = tokio::join!(all, killer);
+    let (results, killed) = tokio::join!(all, kill);
     assert!(killed.elapsed() < Duration::from_secs(1));
     for result in results {
         assert_eq!(kind(&result), Some(ErrorKind::Crashed));

@@ -12,8 +12,7 @@ use crate::plugin::store::StoredLibrary;
 use crate::plugin::verdict::Verdict;
 use crate::plugin::{LibrarySource, PluginError, Store};
 use crate::registry::Inner;
-use crate::registry::apply::shared::fingerprint_of_settings;
-use crate::worker::{self, Sandbox};
+use crate::worker::{self, Restriction};
 
 /// A library that may take over.
 #[derive(Clone, Debug)]
@@ -32,8 +31,8 @@ pub(super) struct Candidate {
 struct Admitted {
     candidate: Candidate,
     stored: StoredLibrary,
-    /// How it is confined, if it is.
-    sandbox: Option<Sandbox>,
+    /// How its process is restricted, if it is.
+    restriction: Option<Restriction>,
     /// Stands for the library and its settings where failures are remembered.
     content: String,
 }
@@ -156,10 +155,10 @@ impl Reload {
     ) -> Option<Admitted> {
         let Candidate { name, .. } = &candidate;
         let plugin = self.plugins.get_mut(name)?;
-        let policy = registry.policy_of(name);
+        let next = plugin.next_place(registry, name);
         if let Some(current) = plugin.current.as_mut()
             && current.generation.hash() == stored.hash
-            && !current.policy.differs(&policy)
+            && current.place.fits(registry.policy_of(name))
             && !(candidate.forced && current.given_up.get().is_some())
         {
             match current.shared.follow(registry, name).await {
@@ -171,17 +170,17 @@ impl Reload {
         if candidate.forced {
             stored.forgive();
         }
-        let settings = fingerprint_of_settings(registry, name);
-        let content = format!("{} with {settings} under {policy:?}", stored.hash);
+        let settings = registry.configuration.load().settings.fingerprint(name);
+        let content = format!("{} with {settings} under {:?}", stored.hash, next.policy);
         if plugin.failed_content.as_ref() == Some(&content) {
             plugin.settle();
             return None;
         }
-        match registry.sandbox_for(&policy, &stored) {
-            Ok(sandbox) => Some(Admitted {
+        match registry.restriction_of(&next.policy, &stored) {
+            Ok(restriction) => Some(Admitted {
                 candidate,
                 stored,
-                sandbox,
+                restriction,
                 content,
             }),
             Err(error) => {
@@ -257,7 +256,7 @@ async fn try_out(
         plugin: one.candidate.name.clone(),
         package: one.candidate.library.package.clone(),
         library: one.stored.clone(),
-        sandbox: one.sandbox.clone(),
+        restriction: one.restriction.clone(),
     };
     let untried = admitted.iter().filter(|one| kept(one).is_none());
     let untried: Vec<worker::Candidate> = untried.map(candidate).collect();

@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use super::super::Inner;
-use super::super::configuration::ConfigurationFile;
+use super::super::configuration::{Applied, Configuration, ConfigurationFile};
 use super::super::notices::Topic;
 use super::Reload;
-use crate::limits;
 
 impl Reload {
     /// Brings in what was decided about tools since the last time.
     pub(super) fn configure(&mut self, registry: &Inner) {
         let read = self.file.as_mut().and_then(ConfigurationFile::read_if_new);
+        let is_read = read.is_some();
         match read {
             Some(Ok(configuration)) => {
                 registry.notices.say(Topic::Configuration, Vec::new());
@@ -25,9 +25,20 @@ impl Reload {
             None => {}
         }
         let wanted = registry.configuration.load_full();
-        if Arc::ptr_eq(&wanted, &self.configured) {
-            return;
+        let is_new = !Arc::ptr_eq(&wanted, &self.configured);
+        if is_new {
+            self.remake(registry, wanted);
         }
+        if is_new || is_read {
+            registry.applied.store(Arc::new(Applied {
+                file: self.file.as_ref().and_then(ConfigurationFile::content),
+                configuration: Arc::clone(&self.configured),
+            }));
+        }
+    }
+
+    /// Makes the tools anew about which something else is decided now.
+    fn remake(&mut self, registry: &Inner, wanted: Arc<Configuration>) {
         let before = std::mem::replace(&mut self.configured, wanted);
         let settings = registry.tool_settings();
         let plugins = self.plugins.values_mut();
@@ -46,17 +57,8 @@ impl Reload {
 
     /// Says what a person should know of all plugins together.
     pub(super) fn notice(&self, registry: &Inner) {
-        let limit = self.configured.max_images.unwrap_or(limits::RETIRED_IMAGES);
-        let images = self.plugins.iter().filter_map(|(name, plugin)| {
-            let (count, bytes) = plugin.retired_images();
-            (count > limit || bytes > limits::RETIRED_BYTES).then(|| {
-                format!(
-                    "{count} replaced libraries of plugin `{name}` stay mapped ({} MB): they are \
-                     given back when this process ends",
-                    bytes / 1_000_000
-                )
-            })
-        });
+        let plugins = self.plugins.iter();
+        let images = plugins.filter_map(|(name, plugin)| plugin.told_of_images(registry, name));
         registry.notices.say(Topic::Images, images.collect());
         // While a plugin does not serve, nobody knows which tools it would have.
         let all_serve = self.plugins.values().all(|plugin| plugin.current.is_some());

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::super::Inner;
-use super::super::policies::Policy;
+use super::super::policies::Place;
 use super::super::scan::Found;
-use super::super::status::{GivenUp, PluginState};
+use super::super::status::{GivenUp, PluginState, Serving};
 use super::super::table::ToolEntry;
 use super::report::{BuildOutcome, Reporter, short_reason};
 use super::shared::Shared;
 use crate::build::{BuildProgress, Built, CrateManifest};
 use crate::event::{EventKind, FailedPlugin};
 use crate::ids::{GenerationNumber, PluginName};
+use crate::limits::RETIRED_BYTES;
 use crate::plugin::bridge::{LoadedPlugin, load_plugin};
 use crate::plugin::store::StoredLibrary;
 use crate::plugin::verdict::{Introduced, Verdict};
@@ -52,13 +53,23 @@ pub(super) struct Current {
     pub(super) entries: Vec<Arc<ToolEntry>>,
     pub(super) shared: Shared,
     /// Where it runs and what it may do there.
-    pub(super) policy: Policy,
+    pub(super) place: Place,
     /// What of that is enforced, where it is confined.
     pub(super) enforced: Option<Enforced>,
     /// Why its process is not started again, once that is so.
     pub(super) given_up: GivenUp,
     /// Size of the library that it has mapped into this process, in bytes.
     image_size: Option<u64>,
+}
+
+impl Current {
+    /// What it serves under.
+    pub(super) fn serving(&self) -> Serving {
+        Serving {
+            place: self.place.clone(),
+            settings: self.shared.fingerprint(),
+        }
+    }
 }
 
 /// Why a plugin's newest content does not serve.
@@ -199,6 +210,37 @@ impl Plugin {
         }
     }
 
+    /// Where its next generation will run. What serves now will be a replaced library then.
+    pub(super) fn next_place(&self, registry: &Inner, name: &PluginName) -> Place {
+        let is_full = self.images >= registry.most_images() || self.image_bytes >= RETIRED_BYTES;
+        Place::of(registry.policy_of(name), is_full)
+    }
+
+    /// What a person should know of its replaced libraries, once they are as many as may stay mapped.
+    pub(super) fn told_of_images(&self, registry: &Inner, name: &PluginName) -> Option<String> {
+        let (count, bytes) = self.retired_images();
+        if count < registry.most_images() && bytes < RETIRED_BYTES {
+            return None;
+        }
+        let consequence = match &self.current {
+            Some(current) if current.place.moved => {
+                "its newer versions run in a process of their own, where they can be unloaded; write \
+                 `isolation` under `[plugins.NAME]` to say where it runs"
+            }
+            _ if registry.policy_of(name).isolation.is_none() => {
+                "its next version runs in a process of its own, where it can be unloaded"
+            }
+            _ => "",
+        };
+        let consequence = consequence.replace("NAME", name.as_str());
+        Some(format!(
+            "{count} replaced libraries of plugin `{name}` stay mapped ({} MB): they are given back \
+             when this process ends{}{consequence}",
+            bytes / 1_000_000,
+            if consequence.is_empty() { "" } else { "; " },
+        ))
+    }
+
     /// Where nothing serves and the newest content can't, what served last from there does: a broken
     /// edit does no more harm at the start of the host than while it runs.
     pub(super) async fn fall_back(
@@ -237,8 +279,8 @@ impl Plugin {
         introduced: &Arc<Introduced>,
     ) -> Result<Mapped, PluginError> {
         let number = GenerationNumber(self.number.0 + 1);
-        let policy = registry.policy_of(name);
-        let isolation = policy.isolation();
+        let place = self.next_place(registry, name);
+        let isolation = place.policy.isolation();
         let given_up = GivenUp::default();
         let http = registry.network.of(name, isolation);
         let (loaded, enforced) = if isolation == Isolation::InProcess {
@@ -248,12 +290,12 @@ impl Plugin {
             (registry.loader.run(map).await?, None)
         } else {
             let hears = gives_up(registry, name, stored, introduced, &given_up);
-            let sandbox = registry.sandbox_for(&policy, stored)?;
+            let restriction = registry.restriction_of(&place.policy, stored)?;
             let launch = Launch {
                 helpers: registry.helpers.clone(),
                 plugin: name.clone(),
                 library: stored.clone(),
-                sandbox,
+                restriction,
                 http,
             };
             Box::pin(start_plugin(launch, introduced, number, hears)).await?
@@ -280,7 +322,7 @@ impl Plugin {
             generation,
             entries,
             state,
-            policy,
+            place,
             enforced,
             given_up,
             image_size,
@@ -326,7 +368,7 @@ pub(super) struct Mapped {
     generation: Arc<Generation>,
     entries: tokio::task::JoinHandle<Vec<Arc<ToolEntry>>>,
     state: crate::plugin::PluginState,
-    policy: Policy,
+    place: Place,
     enforced: Option<Enforced>,
     given_up: GivenUp,
     image_size: Option<u64>,
@@ -343,7 +385,7 @@ impl Mapped {
             generation,
             entries,
             state,
-            policy,
+            place,
             enforced,
             given_up,
             image_size,
@@ -357,7 +399,7 @@ impl Mapped {
                 generation,
                 entries,
                 shared,
-                policy,
+                place,
                 enforced,
                 given_up,
                 image_size,

@@ -80,6 +80,7 @@ impl Reload {
             generation: None,
             mapped_images: 0,
             isolation: registry.isolation_of(name),
+            serving: None,
             enforced: None,
             given_up: GivenUp::default(),
         });
@@ -94,9 +95,10 @@ impl Reload {
                 .map(|current| Arc::clone(&current.generation)),
             mapped_images: plugin.images,
             isolation: match &plugin.current {
-                Some(current) => current.policy.isolation(),
+                Some(current) => current.place.policy.isolation(),
                 None => registry.isolation_of(name),
             },
+            serving: plugin.current.as_ref().map(Current::serving),
             enforced: plugin
                 .current
                 .as_ref()

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::super::Inner;
+use super::super::{Inner, settings};
 use super::plugin::Failure;
-use crate::ids::{ContentHash, PluginName};
+use crate::ids::PluginName;
 use crate::plugin::{PluginError, PluginState};
 
 /// State that is open.
@@ -28,6 +28,11 @@ impl Shared {
         Ok(Self { state, settings })
     }
 
+    /// Stands for what it was opened from.
+    pub(super) fn fingerprint(&self) -> String {
+        settings::fingerprint(&self.settings)
+    }
+
     /// Opens it anew if its settings changed. If that fails, what was open stays.
     pub(super) async fn follow(
         &mut self,
@@ -46,21 +51,10 @@ impl Shared {
                 Ok(())
             }
             Err(error) => {
-                let content = fingerprint_of_settings(registry, plugin);
+                let content = registry.configuration.load().settings.fingerprint(plugin);
                 Err(Failure::unreported(error.to_string(), content))
             }
         }
-    }
-}
-
-/// Stands for a plugin's settings where failures are remembered, and tells nothing of them.
-pub(super) fn fingerprint_of_settings(registry: &Inner, plugin: &PluginName) -> String {
-    match registry.configuration.load().settings.of(plugin) {
-        Ok(settings) => {
-            let text = Value::from(settings).to_string();
-            ContentHash::of(text.as_bytes()).to_string()
-        }
-        Err(error) => error.to_string(),
     }
 }
 

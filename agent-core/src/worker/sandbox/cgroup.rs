@@ -29,22 +29,33 @@ impl Group {
     ///
     /// Says why none can be made: no control groups of version 2, or none that is delegated.
     pub fn new(limits: &Limits) -> io::Result<Self> {
-        Self::beneath(&parent()?, limits)
+        Self::beneath(&parent()?, limits.memory, Some(limits.processes))
     }
 
-    fn beneath(parent: &Path, limits: &Limits) -> io::Result<Self> {
+    /// Makes a group with a limit of memory alone, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Group::new`].
+    pub fn of_memory(bytes: u64) -> io::Result<Self> {
+        Self::beneath(&parent()?, Some(bytes), None)
+    }
+
+    fn beneath(parent: &Path, memory: Option<u64>, processes: Option<u64>) -> io::Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let folder = parent.join(format!("toolsmith-{}-{number}", std::process::id()));
         fs::create_dir(&folder)?;
         // Removed again when one of the limits is refused.
         let group = Self { folder };
-        if let Some(memory) = limits.memory {
+        if let Some(memory) = memory {
             group.set("memory.max", &memory.to_string())?;
             // Swapping out is no way around the limit. There may be no swap to switch off.
             drop(group.set("memory.swap.max", "0"));
         }
-        group.set("pids.max", &limits.processes.to_string())?;
+        if let Some(processes) = processes {
+            group.set("pids.max", &processes.to_string())?;
+        }
         Ok(group)
     }
 
@@ -156,17 +167,14 @@ mod tests {
     #[test]
     fn limits_and_processes_are_written_into_a_group_of_its_own() {
         let parent = tempfile::tempdir().unwrap();
-        let limits = Limits {
-            memory: Some(4096),
-            processes: 7,
-            ..Limits::default()
-        };
-        let group = Group::beneath(parent.path(), &limits).unwrap();
+        let group = Group::beneath(parent.path(), Some(4096), Some(7)).unwrap();
         group.add(42).unwrap();
         let read = |file: &str| fs::read_to_string(group.folder.join(file)).unwrap();
         assert_eq!(read("memory.max"), "4096");
         assert_eq!(read("pids.max"), "7");
         assert_eq!(read("cgroup.procs"), "42");
         assert_eq!(group.folder.parent(), Some(parent.path()));
+        let group = Group::beneath(parent.path(), Some(4096), None).unwrap();
+        assert!(!group.folder.join("pids.max").exists());
     }
 }

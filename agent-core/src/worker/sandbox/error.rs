@@ -52,7 +52,7 @@ pub enum SandboxError {
         source: io::Error,
     },
     /// The kernel refuses a step.
-    #[error("the sandbox could not {step}: {source}; nothing of the plugin was run")]
+    #[error("its process could not {step}: {source}; nothing of the plugin was run")]
     Step {
         /// What was to be done.
         step: &'static str,

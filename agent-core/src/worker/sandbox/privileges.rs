@@ -95,15 +95,13 @@ pub(super) fn limit(limits: &Limits, enforced: &mut Enforced) -> Result<(), Sand
     Ok(())
 }
 
-/// Writable private memory is counted by one limit, exactly but for what is reserved for stacks;
-/// shared memory only by that of all addresses, which needs more room.
+/// Shared memory is counted only by the limit of all addresses, which needs more room.
 fn limit_memory(limits: &Limits, enforced: &mut Enforced) -> Result<(), SandboxError> {
     let means = match limits.memory {
         None => Means::Granted,
         Some(_) if limits.grouped => Means::ControlGroup,
         Some(bytes) => {
-            let data = bytes.saturating_add(DATA_ROOM);
-            set_both(Resource::Data, data, "limit its memory")?;
+            limit_private_memory(bytes)?;
             let addresses = bytes.saturating_add(ADDRESS_ROOM);
             set_both(Resource::As, addresses, "limit its addresses")?;
             Means::ResourceLimit
@@ -111,6 +109,12 @@ fn limit_memory(limits: &Limits, enforced: &mut Enforced) -> Result<(), SandboxE
     };
     enforced.set(Rule::Memory, means);
     Ok(())
+}
+
+/// Limits writable private memory, which is counted exactly but for what is reserved for stacks.
+pub(super) fn limit_private_memory(bytes: u64) -> Result<(), SandboxError> {
+    let data = bytes.saturating_add(DATA_ROOM);
+    set_both(Resource::Data, data, "limit its memory")
 }
 
 /// Outside of a control group the kernel counts all processes and threads of the user, so the limit

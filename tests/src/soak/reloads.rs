@@ -1,17 +1,10 @@
-//! Soak: callers call without a pause while plugins are edited, built and replaced.
+//! Callers call without a pause while plugins are edited, built and replaced.
 //!
-//! `soak [RELOADS]` prints one JSON object. Every version of a plugin answers with the number that
+//! Every version of a plugin answers with the number that
 //! was compiled into it; a caller looks up which version is published, calls, and counts the call
 //! as stale if an older one answers. Three of four reloads are finished libraries that appear, one
-//! is an edit of a crate's source. The exit code is 1 if anything failed, was lost or was stale.
-#![expect(
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a program that prints, and ends where it can't measure"
-)]
+//! is an edit of a crate's source.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -19,8 +12,10 @@ use std::time::{Duration, Instant};
 use agent_core::abort::AbortSignal;
 use agent_core::call::{Arguments, Caller, ToolCall};
 use fs_err as fs;
-use serde_json::json;
+use serde_json::{Value, json};
 use toolsmith_tests::{DEADLINE, Project, exchanged};
+
+use crate::resources::Resources;
 
 const CALLERS: usize = 8;
 
@@ -58,16 +53,15 @@ struct Found {
     stop: AtomicBool,
 }
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    let reloads = std::env::args().nth(1);
-    let reloads: u64 = reloads.map_or(100, |text| text.parse().expect("a number"));
+/// What came of so many reloads, and whether nothing failed, was lost or was stale.
+pub(crate) async fn run(reloads: u64) -> (Value, bool) {
     let project = Project::new();
     project.plugin("edited", &source(0));
     let caller = project.host().await;
     let library = library(&project, &caller);
+    let library = as_dropped(library);
     let dropped = project.plugins().join("libdropped.so");
-    fs::write(&dropped, as_dropped(&library, 0)).expect("writable");
+    fs::write(&dropped, &library).expect("writable");
     let _watch = caller.registry().watch(Arc::new(()));
     published(&caller, "droppd_sync", 0).await;
 
@@ -84,7 +78,7 @@ async fn main() -> ExitCode {
             published(&caller, "edited_sync", edits).await;
         } else {
             drops += 1;
-            fs::write(&dropped, as_dropped(&library, drops)).expect("writable");
+            fs::write(&dropped, of_version(&library, drops)).expect("writable");
             published(&caller, "droppd_sync", drops).await;
         }
     }
@@ -108,8 +102,7 @@ async fn main() -> ExitCode {
         "descriptorsPerReload": per_reload(before.descriptors, after.descriptors),
         "threadsPerReload": per_reload(before.threads, after.threads),
     });
-    println!("{report}");
-    ExitCode::from(u8::from(failed + lost + stale > 0))
+    (report, failed + lost + stale == 0)
 }
 
 /// Calls one tool after the other until it is told to stop.
@@ -168,41 +161,15 @@ fn library(project: &Project, caller: &Caller) -> Vec<u8> {
     fs::read(project.path().join(file)).expect("readable")
 }
 
-/// The same library with other names and another number.
-fn as_dropped(library: &[u8], version: u64) -> Vec<u8> {
-    let mut bytes = library.to_vec();
+/// The same library with other names.
+fn as_dropped(mut library: Vec<u8>) -> Vec<u8> {
     for kind in KINDS {
-        bytes = exchanged(&bytes, format!("edited_{kind}"), format!("droppd_{kind}"));
+        library = exchanged(&library, format!("edited_{kind}"), format!("droppd_{kind}"));
     }
-    exchanged(&bytes, "version-000000", format!("version-{version:06}"))
+    library
 }
 
-/// What the process holds.
-struct Resources {
-    /// Memory in kilobytes, pages of mapped libraries included.
-    resident: u64,
-    /// The same without pages that are as they are in their files.
-    own: u64,
-    descriptors: u64,
-    threads: u64,
-}
-
-impl Resources {
-    fn now() -> Self {
-        let count = |folder: &str| fs::read_dir(PathBuf::from(folder)).map_or(0, Iterator::count);
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let kilobytes = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let number = line.and_then(|rest| rest.split_whitespace().nth(1));
-            number
-                .and_then(|text| text.parse().ok())
-                .unwrap_or_default()
-        };
-        Self {
-            resident: kilobytes("VmRSS"),
-            own: kilobytes("RssAnon"),
-            descriptors: count("/proc/self/fd") as u64,
-            threads: count("/proc/self/task") as u64,
-        }
-    }
+/// The same library with another number.
+fn of_version(library: &[u8], version: u64) -> Vec<u8> {
+    exchanged(library, "version-000000", format!("version-{version:06}"))
 }
