@@ -161,7 +161,7 @@ fn wrong_usage_exits_with_2_and_says_what_to_do() {
     let ran = project.run(&["list"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("`tools`"), "{}", ran.stderr);
-    project.write("toolsmith.toml", "sandbox_minimum = 6\n");
+    project.write("toolsmith.toml", "[serve]\nexpose = []\n");
     let ran = project.run(&["list"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("not supported yet"), "{}", ran.stderr);

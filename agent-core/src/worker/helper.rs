@@ -190,16 +190,36 @@ fn take_socket() -> io::Result<UnixStream> {
 
 /// Waits on a thread of its own until the host's end of the socket is closed, so that the end of the
 /// host ends this process whatever it is doing.
+///
+/// The thread runs when this returns: a thread that begins needs the lock of the loader, which a
+/// library holds for as long as it is being mapped.
 fn end_with_the_host(socket: UnixStream) -> io::Result<()> {
     let socket = ManuallyDrop::new(socket);
+    let (runs, running) = std::sync::mpsc::sync_channel(1);
     let wait = move || {
+        // It is waited for.
+        runs.send(()).unwrap_or_default();
         let mut closed = [PollFd::new(&*socket, PollFlags::HUP)];
         // Interrupted by a signal, it waits on.
         while matches!(poll(&mut closed, None), Err(Errno::INTR)) {}
+        let [closed] = closed;
+        if closed.revents().contains(PollFlags::NVAL) {
+            // A library was faster, and has closed this end.
+            end_children();
+            lost();
+        }
         end();
     };
     let thread = std::thread::Builder::new().name("host-watch".to_owned());
-    thread.spawn(wait).map(drop)
+    thread.spawn(wait)?;
+    running.recv().map_err(io::Error::other)
+}
+
+/// Ends this process where it can't say any more why: a plugin has closed the way to the host, or the
+/// host does not read.
+pub(super) fn lost() -> ! {
+    #[expect(clippy::exit, reason = "the exit code is all that the host will hear")]
+    std::process::exit(LOST_CONNECTION);
 }
 
 /// A process whose parent has ended becomes this one's child, so that it is ended with it even if it

@@ -25,8 +25,8 @@ use tool_sdk::{ErrorKind, ToolError};
 
 use super::crew::{self, Crew, Step};
 use super::frames;
-use super::helper::end;
-use super::protocol::{Answer, LOST_CONNECTION, Number, Request, What};
+use super::helper::{end, lost};
+use super::protocol::{Answer, Number, Request, What};
 use crate::limits;
 use crate::plugin::bridge::inline_waits;
 use crate::plugin::http::{failure, refuse};
@@ -129,13 +129,6 @@ impl Out {
         };
         self.send(&answer, body.as_bytes());
     }
-}
-
-/// Ends the process where it can't say any more why: the plugin has closed the way to the host, or the
-/// host does not read.
-fn lost() -> ! {
-    #[expect(clippy::exit, reason = "the exit code is all that the host will hear")]
-    std::process::exit(LOST_CONNECTION);
 }
 
 /// Calls that are not answered yet. A mutex, since they are answered by any thread; held for
