@@ -11,9 +11,10 @@
 //!    of the socket on a thread of its own, so that nothing that it runs can keep it alive.
 //!
 //! [`helper`] is the child's side, [`probe`] the first use: trying libraries out before the host
-//! maps them.
+//! maps them. [`confined`] is another: a helper that confines itself and becomes a compiler.
 
 pub mod client;
+pub mod confined;
 mod connection;
 mod frames;
 pub mod helper;

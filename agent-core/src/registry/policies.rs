@@ -8,7 +8,8 @@ use crate::config::{self, Config, ConfigPath, Environment, Grants, PluginLimits,
 use crate::ids::{PluginName, is_same_plugin};
 use crate::plugin::PluginError;
 use crate::plugin::store::StoredLibrary;
-use crate::tool::Isolation;
+use crate::plugin::verdict::Tried;
+use crate::tool::{Isolation, Origin};
 use crate::worker::Sandbox;
 use crate::worker::sandbox::{Confinement, Minimum};
 
@@ -48,7 +49,8 @@ impl Policies {
         self
     }
 
-    pub(super) fn of(&self, plugin: &PluginName) -> Policy {
+    /// What was decided about a plugin.
+    pub fn of(&self, plugin: &PluginName) -> Policy {
         let mut all = self.0.iter();
         let found = all.find(|(name, _)| is_same_plugin(name, plugin.as_str()));
         found.map(|(_, policy)| policy.clone()).unwrap_or_default()
@@ -82,9 +84,19 @@ impl Policy {
 }
 
 impl Inner {
-    /// What is decided about a plugin now.
+    /// What is decided about a plugin now: by a person, else by who wrote it.
     pub(super) fn policy_of(&self, plugin: &PluginName) -> Policy {
-        self.configuration.load().policies.of(plugin)
+        let policy = self.configuration.load().policies.of(plugin);
+        policy.by_default(self.origin_of(plugin))
+    }
+
+    /// Who wrote a plugin, as the last look at the folder has found.
+    pub(super) fn origin_of(&self, plugin: &PluginName) -> Origin {
+        if self.written.load().contains(plugin) {
+            Origin::Written
+        } else {
+            Origin::Plugin
+        }
     }
 
     /// How a library is confined, if it is.
@@ -93,10 +105,47 @@ impl Inner {
         policy: &Policy,
         library: &StoredLibrary,
     ) -> Result<Option<Sandbox>, PluginError> {
-        if policy.isolation() != Isolation::Sandbox {
+        policy.sandbox(library, self.configuration.load().minimum())
+    }
+
+    pub(super) fn isolation_of(&self, plugin: &PluginName) -> Isolation {
+        self.policy_of(plugin).isolation()
+    }
+}
+
+impl Policy {
+    /// The same; a plugin of which no person has said where it runs, and which none has written, runs
+    /// in a sandbox.
+    #[must_use]
+    pub fn by_default(mut self, origin: Origin) -> Self {
+        if origin == Origin::Written {
+            self.isolation.get_or_insert(config::Isolation::Sandbox);
+        }
+        self
+    }
+
+    /// How the library is tried out before it runs.
+    pub fn tried(&self) -> Tried {
+        match self.isolation() {
+            Isolation::Sandbox => Tried::Confined,
+            _ => Tried::Free,
+        }
+    }
+
+    /// How a library is confined, if it is.
+    ///
+    /// # Errors
+    ///
+    /// A grant names a variable that is not set.
+    pub fn sandbox(
+        &self,
+        library: &StoredLibrary,
+        minimum: Minimum,
+    ) -> Result<Option<Sandbox>, PluginError> {
+        if self.isolation() != Isolation::Sandbox {
             return Ok(None);
         }
-        let Policy { grants, limits, .. } = policy;
+        let Self { grants, limits, .. } = self;
         let environment: Environment<'_> = &|name| std::env::var(name).ok();
         let resolved = |paths: &[ConfigPath]| {
             let paths = paths.iter().map(|path| path.resolve(environment));
@@ -112,16 +161,11 @@ impl Inner {
         if let Some(memory) = limits.memory {
             confinement.limits.memory = Some(memory);
         }
-        let minimum = self.configuration.load().sandbox_minimum;
-        confinement.minimum = minimum.map_or_else(Minimum::default, Minimum);
+        confinement.minimum = minimum;
         let granted = |name: &String| Some((name.into(), std::env::var_os(name)?));
         Ok(Some(Sandbox {
             variables: grants.env.iter().filter_map(granted).collect(),
             confinement,
         }))
-    }
-
-    pub(super) fn isolation_of(&self, plugin: &PluginName) -> Isolation {
-        self.policy_of(plugin).isolation()
     }
 }

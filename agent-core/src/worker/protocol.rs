@@ -10,7 +10,7 @@ use super::sandbox::{Confinement, Enforced};
 use crate::plugin::verdict::Verdict;
 
 /// Changes whenever a message does: a host and a helper of different revisions part at once.
-pub(super) const PROTOCOL: u32 = 3;
+pub(super) const PROTOCOL: u32 = 4;
 
 /// The argument that makes a program a helper.
 pub(super) const ARGUMENT: &str = "--toolsmith-helper";
@@ -53,6 +53,12 @@ pub(super) type Number = u64;
 pub(super) enum Request {
     /// Give up what is not granted. The first of all requests, if it comes.
     Confine(Box<Confinement>),
+    /// Become this program, whose home is this process's own folder. That the socket is closed is the
+    /// answer that it worked.
+    Run {
+        program: OsString,
+        arguments: Vec<OsString>,
+    },
     /// Map a library, and hear what it says of itself.
     Probe {
         library: OsString,
@@ -112,6 +118,8 @@ pub(super) enum Answer {
     Confined(Enforced),
     /// It can't be confined as was asked for, and why.
     NotConfined(String),
+    /// It can't become the program, and why.
+    NotRun(String),
     Probed(Verdict),
     Finished,
     Serving,

@@ -17,7 +17,7 @@ use crate::event::{EventKind, FailedPlugin};
 use crate::ids::{GenerationNumber, PluginName};
 use crate::plugin::bridge::{LoadedPlugin, load_plugin};
 use crate::plugin::store::StoredLibrary;
-use crate::plugin::verdict::{Introduced, Verdict};
+use crate::plugin::verdict::{Introduced, Tried, Verdict};
 use crate::plugin::{Generation, LibrarySource, PluginError};
 use crate::tool::{Isolation, Origin};
 use crate::worker::sandbox::Enforced;
@@ -51,6 +51,8 @@ pub(super) struct Current {
     pub(super) generation: Arc<Generation>,
     pub(super) entries: Vec<Arc<ToolEntry>>,
     pub(super) shared: Shared,
+    /// Who wrote it.
+    pub(super) origin: Origin,
     /// Where it runs and what it may do there.
     pub(super) policy: Policy,
     /// What of that is enforced, where it is confined.
@@ -212,7 +214,8 @@ impl Plugin {
         }
         // It has served, so it was tried out.
         let served = registry.store.served(library);
-        let served = served.and_then(|stored| Some((stored.verdict.clone()?, stored)));
+        let tried = registry.policy_of(name).tried();
+        let served = served.and_then(|stored| Some((stored.verdict(tried).cloned()?, stored)));
         let Some((verdict, stored)) = served else {
             return;
         };
@@ -237,7 +240,7 @@ impl Plugin {
         introduced: &Arc<Introduced>,
     ) -> Result<Mapped, PluginError> {
         let number = GenerationNumber(self.number.0 + 1);
-        let policy = registry.policy_of(name);
+        let (policy, origin) = (registry.policy_of(name), registry.origin_of(name));
         let isolation = policy.isolation();
         let given_up = GivenUp::default();
         let http = registry.network.of(name, isolation);
@@ -247,7 +250,8 @@ impl Plugin {
             let map = move || load_plugin(&stored, &introduced, &plugin, number, &pool, http);
             (registry.loader.run(map).await?, None)
         } else {
-            let hears = gives_up(registry, name, stored, introduced, &given_up);
+            let tried = policy.tried();
+            let hears = gives_up(registry, name, stored, introduced, tried, &given_up);
             let sandbox = registry.sandbox_for(&policy, stored)?;
             let launch = Launch {
                 helpers: registry.helpers.clone(),
@@ -269,7 +273,6 @@ impl Plugin {
         let entries = tokio::task::spawn_blocking(move || {
             let entries = tools.into_iter().map(|tool| {
                 let generation = Some(Arc::clone(&of_tools));
-                let origin = Origin::Plugin;
                 Arc::new(ToolEntry::with(
                     tool, origin, isolation, generation, &settings,
                 ))
@@ -280,6 +283,7 @@ impl Plugin {
             generation,
             entries,
             state,
+            origin,
             policy,
             enforced,
             given_up,
@@ -295,6 +299,7 @@ fn gives_up(
     name: &PluginName,
     stored: &StoredLibrary,
     introduced: &Introduced,
+    tried: Tried,
     given_up: &GivenUp,
 ) -> OnGivenUp {
     let (store, events) = (Arc::clone(&registry.store), registry.events.clone());
@@ -302,7 +307,7 @@ fn gives_up(
     let (package, given_up) = (introduced.package.clone(), Arc::clone(given_up));
     Box::new(move |reason| {
         let verdict = Verdict::crashed(reason);
-        if let Err(error) = store.keep_verdict(hash, &package, verdict) {
+        if let Err(error) = store.keep_verdict(hash, &package, tried, verdict) {
             tracing::warn!(%error, "it will be started again after a restart");
         }
         tracing::warn!(%plugin, reason, "not started again");
@@ -326,6 +331,7 @@ pub(super) struct Mapped {
     generation: Arc<Generation>,
     entries: tokio::task::JoinHandle<Vec<Arc<ToolEntry>>>,
     state: crate::plugin::PluginState,
+    origin: Origin,
     policy: Policy,
     enforced: Option<Enforced>,
     given_up: GivenUp,
@@ -343,6 +349,7 @@ impl Mapped {
             generation,
             entries,
             state,
+            origin,
             policy,
             enforced,
             given_up,
@@ -357,6 +364,7 @@ impl Mapped {
                 generation,
                 entries,
                 shared,
+                origin,
                 policy,
                 enforced,
                 given_up,

@@ -1,6 +1,7 @@
 //! Cargo's messages, real and broken ones.
 
 use super::*;
+use crate::build::CrateOrigin;
 use crate::build::cargo::{LockPolicy, Profile};
 use crate::build::environment::BuildEnvironment;
 use serde_json::json;
@@ -15,6 +16,7 @@ fn manifest() -> CrateManifest {
         build_script: None,
         standalone: true,
         sdk: None,
+        origin: CrateOrigin::Person,
     }
 }
 
