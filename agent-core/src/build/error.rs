@@ -201,7 +201,7 @@ impl BuildError {
                 "read the crate and run `toolsmith trust {package}`: then it is built and runs as one of your own"
             ),
             Self::Offline { manifest, .. } => format!(
-                "run `cargo fetch --locked --manifest-path {}` once",
+                "run `cargo fetch --manifest-path {}` once",
                 manifest.display()
             ),
             Self::LockMissing { lock, .. } => {

@@ -143,6 +143,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_verdict_holds_for_the_way_in_which_it_was_found() {
+        let kept = KeptVerdict::new("a", Tried::Confined, Verdict::crashed("x"));
+        assert!(kept.about("a", Tried::Confined).is_some());
+        assert!(kept.about("a", Tried::Free).is_none());
+        assert!(kept.about("b", Tried::Confined).is_none());
+        // One of a version that did not tell them apart is as good as none.
+        let older = r#"{"rules":3,"package":"a","verdict":{"unfit":[]}}"#;
+        assert!(serde_json::from_str::<KeptVerdict>(older).is_err());
+    }
+
+    #[test]
     fn several_reasons_are_kept_apart_and_told_in_one_sentence() {
         let bad = |tool: &str| PluginError::BadTool {
             tool: tool.to_owned(),

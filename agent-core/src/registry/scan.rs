@@ -178,25 +178,19 @@ impl Index {
             .plugins
             .iter()
             .find(|(name, _)| plain(name.as_str()) == wanted);
-        match holder {
-            Some((name, found)) => {
-                let reason = format!(
-                    "a model wrote the crate `{}`, and `{}` has the plugin name `{name}`, which is \
-                     the same but for `-`, `_` and case: rename or remove the written one",
-                    manifest.package,
-                    found
-                        .path()
-                        .file_name()
-                        .unwrap_or_default()
-                        .to_string_lossy()
-                );
-                self.refuse(file_name, manifest.folder, &reason, true);
-            }
-            None => {
-                let name = PluginName::new(manifest.package.as_str());
-                self.plugins.insert(name, Found::Crate(manifest));
-            }
-        }
+        let Some((name, found)) = holder else {
+            let name = PluginName::new(manifest.package.as_str());
+            self.plugins.insert(name, Found::Crate(manifest));
+            return;
+        };
+        let holder = found.path().file_name().unwrap_or_default();
+        let reason = format!(
+            "a model wrote the crate `{}`, and `{}` has the plugin name `{name}`, which is the same \
+             but for `-`, `_` and case: rename or remove the written one",
+            manifest.package,
+            holder.to_string_lossy()
+        );
+        self.refuse(file_name, manifest.folder, &reason, true);
     }
 
     fn add(&mut self, name: PluginName, file_name: String, found: Found) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::scan::{Found, scan};
 use crate::build::{CrateOrigin, Trust};
-use crate::ids::is_same_plugin;
+use crate::ids::{PluginName, is_same_plugin};
 use crate::tool::problem::closest;
 
 /// What came of a person's word for a crate.
@@ -80,7 +80,7 @@ pub fn vouch_for(plugins: &Path, state: &Path, name: &str) -> Result<Vouched, Tr
                 reason: refused.reason.clone(),
             });
         }
-        let names = index.plugins.keys().map(|known| known.as_str());
+        let names = index.plugins.keys().map(PluginName::as_str);
         return Err(TrustError::Unknown {
             name: name.to_owned(),
             closest: closest(name, names),

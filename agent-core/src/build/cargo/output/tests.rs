@@ -110,6 +110,7 @@ fn a_build_without_a_library_says_what_there_was_instead() {
 fn failed(lines: &[String], last: &[&str]) -> BuildError {
     let (manifest, environment) = (manifest(), BuildEnvironment::default());
     let run = Run {
+        confined: None,
         manifest: &manifest,
         target: Path::new("/t"),
         profile: Profile::Dev,
