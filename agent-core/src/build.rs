@@ -29,11 +29,16 @@
 //!
 //! A failed, cancelled or superseded build changes nothing that is remembered.
 //!
+//! A crate that a model wrote and nobody vouches for ([`trust`]) goes the same way, but for this: its
+//! manifest may say only what is needed (`written`), every run of cargo is confined (`confined`) and
+//! has a target directory that is shared with such crates only, and nothing is replayed.
+//!
 //! Who may block: looking at files runs on tokio's blocking threads, everything else is awaited.
 //! Dropping the future of [`Builder::ensure`] ends the compiler with all it has started and hands the
 //! turn on. A host that ends in another way leaves cargo running to its end.
 
 mod cargo;
+mod confined;
 mod dep_info;
 mod diagnostics;
 mod doubt;
@@ -53,9 +58,11 @@ mod replay;
 pub mod sdk;
 mod steps;
 pub mod template;
+mod toolchain;
+pub mod trust;
+mod written;
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -65,7 +72,8 @@ use tokio_util::sync::CancellationToken;
 pub use self::cargo::{LockPolicy, Profile};
 pub use self::diagnostics::{Diagnostic, Level, Span, Suggestion};
 pub use self::error::BuildError;
-pub use self::manifest::{CrateManifest, ManifestError};
+pub use self::manifest::{CrateManifest, CrateOrigin, ManifestError};
+pub use self::trust::Trust;
 
 use self::environment::BuildEnvironment;
 use self::history::History;
@@ -73,8 +81,11 @@ use self::lock::BuildLock;
 use self::make::Request;
 use self::process::Stop;
 use self::queue::Queue;
-use crate::fingerprint::Fingerprint;
+use self::toolchain::Toolchains;
+use crate::config::{Config, Environment};
 use crate::limits::BUILD_TIME;
+use crate::worker::Helpers;
+use crate::worker::sandbox::Minimum;
 
 /// Hears how a build goes on. Every method may be left out.
 pub trait BuildProgress: Send + Sync {
@@ -105,8 +116,17 @@ pub struct BuilderOptions {
     pub plugins_dir: PathBuf,
     /// The folder in which builds are remembered.
     pub state_dir: PathBuf,
-    /// The folder that cargo builds in. Crates of different trust never share one.
+    /// The folder that cargo builds in what a person wrote or vouches for.
     pub target_dir: PathBuf,
+    /// The folder that cargo builds in what a model wrote. Crates of different trust never share one.
+    pub written_dir: PathBuf,
+    /// The configured folder of the SDK: one that crates which a model wrote may depend on.
+    pub sdk: Option<PathBuf>,
+    /// The program that confines itself and becomes cargo; where none is given,
+    /// [`HelperProgram::find`](crate::worker::HelperProgram::find) says which it is.
+    pub helper: Option<PathBuf>,
+    /// What the kernel has to offer at least for a sandboxed build.
+    pub sandbox_minimum: Minimum,
     /// How libraries are compiled.
     pub profile: Profile,
     /// Whether compiler messages are rendered for a terminal with colours.
@@ -118,17 +138,34 @@ pub struct BuilderOptions {
 }
 
 impl BuilderOptions {
-    /// The options of a host that builds what a person wrote.
+    /// The usual options. What a model wrote is built in the folder `written` beside `target_dir`.
     pub fn new(plugins_dir: PathBuf, state_dir: PathBuf, target_dir: PathBuf) -> Self {
         Self {
             plugins_dir,
             state_dir,
+            written_dir: target_dir.with_file_name("written"),
             target_dir,
+            sdk: None,
+            helper: None,
+            sandbox_minimum: Minimum::default(),
             profile: Profile::default(),
             colour: false,
             lock: LockPolicy::default(),
             time_limit: BUILD_TIME,
         }
+    }
+
+    /// The same with what a configuration says of builds.
+    #[must_use]
+    pub fn configured(mut self, config: &Config) -> Self {
+        let environment: Environment<'_> = &|name| std::env::var(name).ok();
+        let sdk = config.sdk.path.as_ref();
+        // Whoever makes a crate is told where a variable is not set.
+        self.sdk = sdk.and_then(|path| path.resolve(environment).ok());
+        if let Some(minimum) = config.sandbox_minimum {
+            self.sandbox_minimum = Minimum(minimum);
+        }
+        self
     }
 }
 
@@ -173,13 +210,10 @@ pub struct Builder {
     options: BuilderOptions,
     environment: BuildEnvironment,
     queue: Queue,
-    /// What `rustc -vV` says; a tokio mutex, because rustc is awaited while it is held, so that it
-    /// is asked only once.
-    toolchains: tokio::sync::Mutex<HashMap<ToolchainChoice, String>>,
+    toolchains: Toolchains,
+    /// Where confined compilers come from.
+    helpers: Helpers,
 }
-
-/// What decides on the toolchain: the toolchain file in effect, and rustup's settings.
-type ToolchainChoice = (Option<(PathBuf, Fingerprint)>, Option<Fingerprint>);
 
 impl Builder {
     /// A builder with the present environment of this process.
@@ -196,21 +230,32 @@ impl Builder {
             &mut options.plugins_dir,
             &mut options.state_dir,
             &mut options.target_dir,
+            &mut options.written_dir,
         ] {
             *folder = std::path::absolute(&*folder)?;
         }
-        let toolchains = tokio::sync::Mutex::default();
+        let scratch = options.state_dir.join("scratch");
         Ok(Arc::new(Self {
+            helpers: Helpers::new(options.helper.as_deref(), scratch),
             options,
             environment,
             queue: Queue::default(),
-            toolchains,
+            toolchains: Toolchains::default(),
         }))
     }
 
     /// What the builder works with.
     pub fn options(&self) -> &BuilderOptions {
         &self.options
+    }
+
+    /// Where a crate is built.
+    fn target_of(&self, manifest: &CrateManifest) -> &Path {
+        if manifest.origin.is_confined() {
+            &self.options.written_dir
+        } else {
+            &self.options.target_dir
+        }
     }
 
     /// The library that corresponds to a crate's present sources, if it is there already.
@@ -240,6 +285,7 @@ impl Builder {
         let begin = Instant::now();
         let package = &manifest.package;
         self.provide_sdk(manifest).await?;
+        self.check_written(manifest).await?;
         // While a build of the crate runs, its library is about to be replaced.
         if !self.queue.holds(package) {
             let look = self.look(manifest).await?;
@@ -255,7 +301,7 @@ impl Builder {
         let _lock = tokio::select! {
             biased;
             wanted = stop.wanted(package) => return Err(wanted),
-            lock = self.lock(progress) => lock?,
+            lock = self.lock(self.target_of(manifest), progress) => lock?,
         };
         let look = self.look(manifest).await?;
         if let Some(built) = self.unchanged(&look, manifest, progress, begin) {
@@ -290,13 +336,12 @@ impl Builder {
         Ok(())
     }
 
-    async fn lock(&self, progress: &dyn BuildProgress) -> Result<BuildLock, BuildError> {
-        let target = self
-            .options
-            .target_dir
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy();
+    async fn lock(
+        &self,
+        target: &Path,
+        progress: &dyn BuildProgress,
+    ) -> Result<BuildLock, BuildError> {
+        let target = target.file_name().unwrap_or_default().to_string_lossy();
         let file = self.options.state_dir.join(format!("build-{target}.lock"));
         BuildLock::acquire(&file, self.options.time_limit, progress).await
     }

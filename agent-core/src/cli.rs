@@ -19,6 +19,7 @@ mod scaffold;
 mod schema;
 mod streams;
 mod test;
+mod trust;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -106,6 +107,11 @@ enum Command {
     },
     /// Talk with a language model that may call the tools.
     Chat(chat::Options),
+    /// Vouch for a plugin that a model wrote, as it is now: it is built and runs as one of your own.
+    Trust {
+        /// Name of the plugin.
+        name: String,
+    },
     /// Make a plugin crate.
     New {
         /// Name of the crate, in kebab-case.
@@ -250,6 +256,7 @@ async fn run(cli: Cli) -> Result<Exit, CommandError> {
     let Cli { global, command } = cli;
     match command.unwrap_or(Command::Dev) {
         Command::New { name } => scaffold::new(&global, &name),
+        Command::Trust { name } => trust::run(&global, &name),
         Command::Check { path } => check::run(&global, path.as_deref()).await,
         Command::Build { release, out } => build::run(&global, release, out.as_deref()).await,
         Command::Dev => in_project(&global, dev::run).await,

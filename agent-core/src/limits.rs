@@ -100,6 +100,9 @@ pub const BUILD_PATIENCE: Duration = Duration::from_secs(20);
 /// How long one build may take, waiting for another builder included.
 pub const BUILD_TIME: Duration = Duration::from_mins(10);
 
+/// Memory of each compiler of a sandboxed build, in bytes: optimising a large dependency takes one.
+pub const BUILD_MEMORY: u64 = 4 << 30;
+
 /// How long cargo's output is read after cargo itself has ended: a process that a build script
 /// left behind may hold the pipes open for ever.
 pub const BUILD_OUTPUT_GRACE: Duration = Duration::from_millis(500);

@@ -26,6 +26,7 @@ mod secrets;
 pub mod settings;
 mod status;
 pub mod table;
+pub mod trust;
 mod turns;
 mod watch;
 
@@ -38,7 +39,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 use tool_sdk::tool::StaticTool;
 
-use crate::build::{BuildProgress, Builder};
+use crate::build::{BuildProgress, Builder, Trust};
 use crate::config::{FILE_NAME, Unset};
 use crate::event::Emitter;
 use crate::ids::PluginName;
@@ -154,6 +155,8 @@ struct Inner {
     table: ArcSwap<Table>,
     /// Read by `list`, swapped by reloads.
     statuses: ArcSwap<Vec<status::Status>>,
+    /// Plugins that a model wrote and nobody vouches for, as the last look at the folder has found.
+    written: ArcSwap<BTreeSet<PluginName>>,
     /// What is being built now: a reload that waits for a build has published no status yet. A mutex,
     /// held for a look at the set.
     building: std::sync::Mutex<BTreeSet<PluginName>>,
@@ -211,6 +214,7 @@ impl Registry {
             events,
             table: ArcSwap::default(),
             statuses: ArcSwap::default(),
+            written: ArcSwap::default(),
             building: std::sync::Mutex::default(),
             events_seen: tokio::sync::watch::Sender::default(),
             watch: Arc::default(),
@@ -340,7 +344,7 @@ impl Registry {
     /// The plugin that would have the tool of this name if it served, with the reason why it does
     /// not.
     pub fn failed_with(&self, tool: &str) -> Option<(PluginName, String)> {
-        let index = scan::scan(&self.0.options.plugins).ok()?;
+        let index = self.0.scan().ok()?;
         self.plugins().into_iter().find_map(|status| {
             let found = index.plugins.get(&status.name)?;
             let states = [PluginState::Failed, PluginState::Quarantined];
@@ -359,11 +363,18 @@ impl Registry {
 
     /// Paths whose change should be noticed.
     async fn watched(&self) -> BTreeSet<PathBuf> {
-        self.0.reload.lock().await.watched()
+        let mut watched = self.0.reload.lock().await.watched();
+        watched.insert(Trust::of(&self.0.options.state).file());
+        watched
     }
 }
 
 impl Inner {
+    /// What lies in the plugins folder, and what of it is trusted.
+    fn scan(&self) -> std::io::Result<Index> {
+        scan::scan(&self.options.plugins, &Trust::of(&self.options.state))
+    }
+
     /// The plugins that are being built now.
     fn building(&self) -> std::sync::MutexGuard<'_, BTreeSet<PluginName>> {
         self.building.lock().unwrap_or_else(PoisonError::into_inner)

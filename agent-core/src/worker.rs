@@ -20,8 +20,10 @@
 //!   its process running, `connection` carries calls and their answers (`outbox`, `services`),
 //!   [`tools`] makes them tools like any others. The child's side is `serve`, whose threads are a
 //!   `crew`.
+//! - [`confined`] is a helper that confines itself and becomes a compiler.
 
 pub mod client;
+pub mod confined;
 mod connection;
 mod crew;
 mod frames;

@@ -45,3 +45,4 @@ mod statics;
 mod threads;
 mod tiers;
 mod watching;
+mod written;

@@ -206,7 +206,9 @@ impl Project {
     async fn host_of(&self, config: Option<&Path>) -> Caller {
         let state = self.path().join(".toolsmith");
         let trusted = target().join("trusted");
-        let builder = BuilderOptions::new(self.plugins(), state.clone(), trusted);
+        let mut builder = BuilderOptions::new(self.plugins(), state.clone(), trusted);
+        builder.sdk = Some(repository().join("tool-sdk"));
+        builder.helper = Some(toolsmith());
         let builder = Builder::new(builder).expect("the folders are absolute");
         let mut options = RegistryOptions::new(self.plugins(), state);
         options.helper = Some(toolsmith());

@@ -17,6 +17,7 @@ use tokio::process::Command;
 
 use self::output::Output;
 use super::BuildProgress;
+use super::confined::ConfinedCargo;
 use super::environment::BuildEnvironment;
 use super::error::BuildError;
 use super::manifest::CrateManifest;
@@ -107,6 +108,8 @@ pub(super) struct Run<'a> {
     pub(super) lock: LockPolicy,
     pub(super) colour: bool,
     pub(super) environment: &'a BuildEnvironment,
+    /// How it runs, if not freely.
+    pub(super) confined: Option<&'a ConfinedCargo>,
     pub(super) limit: Duration,
     /// What the crate is made of, for the failure's sake.
     pub(super) inputs_hash: &'a str,
@@ -122,9 +125,12 @@ impl<'a> Run<'a> {
     }
 
     /// Whether the compiler's own command is of use: later edits are compiled by it alone. A build
-    /// script has its say in every build, and libraries that are handed on are worth cargo's.
+    /// script has its say in every build, and libraries that are handed on are worth cargo's. What runs
+    /// in a sandbox may tell of any command.
     fn follows_leaf(&self) -> bool {
-        self.profile == Profile::Dev && self.manifest.build_script.is_none()
+        self.confined.is_none()
+            && self.profile == Profile::Dev
+            && self.manifest.build_script.is_none()
     }
 }
 
@@ -218,7 +224,8 @@ pub(super) async fn forget(
     }
     arguments.extend(place(run));
     let mut last = Vec::new();
-    let status = start(run, command(run, arguments))?
+    let status = start(run, arguments)
+        .await?
         .run(
             run.bounds(stop),
             |_| {},
@@ -228,11 +235,14 @@ pub(super) async fn forget(
     if status.success() {
         return Ok(());
     }
-    Err(output::cargo_failure(&run.manifest.package, status, last))
+    Err(output::cargo_failure(run, status, last))
 }
 
-fn start(run: &Run<'_>, command: Command) -> Result<Group, BuildError> {
-    Group::start(command).map_err(|source| {
+async fn start(run: &Run<'_>, arguments: Vec<OsString>) -> Result<Group, BuildError> {
+    if let Some(confined) = run.confined {
+        return confined.start(arguments).await;
+    }
+    Group::start(command(run, arguments)).map_err(|source| {
         let program = run.environment.cargo();
         if source.kind() == std::io::ErrorKind::NotFound && run.manifest.folder.is_dir() {
             return BuildError::CargoMissing { program };
@@ -300,9 +310,9 @@ async fn once(
 ) -> Result<Outcome, BuildError> {
     let package = &run.manifest.package;
     let mut output = Output::new(run.manifest, run.follows_leaf());
-    let command = command(run, arguments(run, locked));
     let (messages, mut words) = output.parts(progress);
-    let status = start(run, command)?
+    let status = start(run, arguments(run, locked))
+        .await?
         .run(
             run.bounds(stop),
             |line| messages.take(line),

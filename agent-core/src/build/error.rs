@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::diagnostics::Diagnostic;
+use super::written;
 
 /// Why a build brought no library.
 #[derive(Debug, thiserror::Error)]
@@ -93,6 +94,39 @@ pub enum BuildError {
         /// The file.
         lock: PathBuf,
     },
+    /// A model wrote the crate, and its manifest says more than it may.
+    #[error(
+        "`{package}` was written by a model and is not built: its manifest may not have {}",
+        .reasons.join(", nor ")
+    )]
+    NotAllowed {
+        /// The package.
+        package: String,
+        /// What it may not have; never empty.
+        reasons: Vec<String>,
+    },
+    /// A model wrote the crate, and there is no sandbox to build it in.
+    #[error("`{package}` was written by a model and is built in a sandbox only: {reason}")]
+    NotConfined {
+        /// The package.
+        package: String,
+        /// Why there is none.
+        reason: String,
+    },
+    /// A model wrote the crate, and its dependencies are not on this machine.
+    #[error(
+        "the dependencies of `{package}` are not on this machine, and it is built offline: {reason}"
+    )]
+    Offline {
+        /// The package.
+        package: String,
+        /// Its manifest.
+        manifest: PathBuf,
+        /// Cargo's first complaint.
+        reason: String,
+        /// Cargo's last words.
+        output: Vec<String>,
+    },
     /// Cargo failed for another reason.
     #[error("cargo could not build `{package}`: {reason}")]
     Cargo {
@@ -159,6 +193,17 @@ impl BuildError {
             Self::Dependencies { .. } => {
                 "the first build of a crate fetches its dependencies and needs a network; afterwards none is needed".to_owned()
             }
+            Self::NotAllowed { package, .. } => format!(
+                "take it out, or read the crate and run `toolsmith trust {package}`; a crate that a model wrote may depend on tool-sdk, {}",
+                written::dependencies()
+            ),
+            Self::NotConfined { package, .. } => format!(
+                "read the crate and run `toolsmith trust {package}`: then it is built and runs as one of your own"
+            ),
+            Self::Offline { manifest, .. } => format!(
+                "run `cargo fetch --manifest-path {}` once",
+                manifest.display()
+            ),
             Self::LockMissing { lock, .. } => {
                 format!("run `cargo generate-lockfile` in `{}`", folder(lock).display())
             }
@@ -189,9 +234,9 @@ impl BuildError {
                 .iter()
                 .map(|error| error.rendered.as_deref().unwrap_or(&error.message))
                 .collect(),
-            Self::Dependencies { output, .. } | Self::Cargo { output, .. } => {
-                output.iter().map(String::as_str).collect()
-            }
+            Self::Dependencies { output, .. }
+            | Self::Offline { output, .. }
+            | Self::Cargo { output, .. } => output.iter().map(String::as_str).collect(),
             _ => Vec::new(),
         }
     }

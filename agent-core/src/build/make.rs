@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use fs_err as fs;
 
-use super::cargo::{self, Finished, Run};
+use super::cargo::{self, Finished, LockPolicy, Run};
 use super::doubt::Doubt;
 use super::history::{History, Recalled};
 use super::inputs::{Seen, Snapshot, Sources};
@@ -116,23 +116,24 @@ impl Builder {
         recalled: Option<&Recalled>,
         inputs_hash: &str,
     ) -> Result<Made, BuildError> {
-        let Request {
-            manifest,
-            progress,
-            stop,
-            ..
-        } = request;
+        let Request { manifest, stop, .. } = request;
+        let confined = self.confined(manifest).await?;
         let run = Run {
             manifest,
-            target: &self.options.target_dir,
+            target: self.target_of(manifest),
             profile: self.options.profile,
-            lock: self.options.lock,
+            // In a sandbox nobody writes into the crate.
+            lock: match confined {
+                None => self.options.lock,
+                Some(_) => LockPolicy::Keep,
+            },
+            confined: confined.as_ref(),
             colour: self.options.colour,
             environment: &self.environment,
             limit: self.options.time_limit,
             inputs_hash,
         };
-        let mut finished = cargo::build(&run, progress, stop).await?;
+        let mut finished = self.cargo(&run, request).await?;
         let mut artifact = seen(&finished.library).await?;
         if recalled.is_none_or(|recalled| recalled.past.library.to_string() != artifact.hash) {
             let doubt = Doubt {
@@ -148,11 +149,11 @@ impl Builder {
             };
             if !packages.is_empty() {
                 cargo::forget(&run, &packages, stop).await?;
-                finished = cargo::build(&run, progress, stop).await?;
+                finished = self.cargo(&run, request).await?;
                 if finished.fresh {
                     return Err(BuildError::NotRebuilt {
                         package: manifest.package.clone(),
-                        target: self.options.target_dir.clone(),
+                        target: run.target.to_owned(),
                     });
                 }
                 artifact = seen(&finished.library).await?;
@@ -169,6 +170,24 @@ impl Builder {
             (made.library, made.artifact) = (place, kept);
         }
         Ok(made)
+    }
+
+    /// One run of cargo, whose library lies where it was told to put it. What a confined one says may
+    /// be anything, and what it names is read outside of the sandbox.
+    async fn cargo(&self, run: &Run<'_>, request: Request<'_>) -> Result<Finished, BuildError> {
+        let finished = cargo::build(run, request.progress, request.stop).await?;
+        let is_inside = || {
+            let (library, target) = (finished.library.canonicalize(), run.target.canonicalize());
+            matches!((library, target), (Ok(library), Ok(target)) if library.starts_with(&target))
+        };
+        if run.confined.is_none() || is_inside() {
+            return Ok(finished);
+        }
+        Err(BuildError::NoArtifact {
+            package: run.manifest.package.clone(),
+            expected: std::env::consts::DLL_SUFFIX,
+            found: vec![finished.library],
+        })
     }
 
     fn made(&self, manifest: &CrateManifest, finished: Finished, artifact: Seen) -> Made {
@@ -215,7 +234,8 @@ impl Builder {
         let (builder, manifest) = (Arc::clone(self), manifest.clone());
         blocking(move || {
             let mut sources = Sources::of(&manifest, builder.environment.cargo_home().as_deref());
-            sources.add_compiled(&made.compiled, &builder.options.target_dir, &manifest);
+            let target = builder.target_of(&manifest);
+            sources.add_compiled(&made.compiled, target, &manifest);
             let mut inputs = Snapshot::take(&sources, Some(&before.inputs))?;
             let is_sure = inputs.doubt_what_changed_since(&before.inputs, &manifest.lock_file());
             let recipe = made

@@ -29,6 +29,27 @@ pub struct CrateManifest {
     pub standalone: bool,
     /// The folder of the `tool-sdk` that the crate depends on by path.
     pub sdk: Option<PathBuf>,
+    /// Who wrote the crate. As it is read, nobody vouches for what a model wrote.
+    pub origin: CrateOrigin,
+}
+
+/// Who wrote a crate, and whether a person vouches for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CrateOrigin {
+    /// A person.
+    #[default]
+    Person,
+    /// A model: its manifest has `origin = "written"` under `[package.metadata.toolsmith]`.
+    Written,
+    /// A model, and a person vouches for what it has written.
+    Trusted,
+}
+
+impl CrateOrigin {
+    /// Whether the crate is built in a sandbox, and runs in one unless a person decides otherwise.
+    pub fn is_confined(self) -> bool {
+        self == Self::Written
+    }
 }
 
 /// Why a folder is no plugin crate.
@@ -179,6 +200,7 @@ impl CrateManifest {
             build_script: build_script(&folder, package),
             standalone: table.contains_key("workspace"),
             sdk: sdk_path(&folder, table),
+            origin: origin(package),
             package: name,
             folder,
             source,
@@ -282,6 +304,16 @@ fn build_script(folder: &Path, package: &Table) -> Option<PathBuf> {
     }
 }
 
+fn origin(package: &Table) -> CrateOrigin {
+    let metadata = package.get("metadata");
+    let mark = metadata.and_then(|metadata| metadata.get("toolsmith")?.get("origin")?.as_str());
+    if mark == Some("written") {
+        CrateOrigin::Written
+    } else {
+        CrateOrigin::Person
+    }
+}
+
 fn sdk_path(folder: &Path, table: &Table) -> Option<PathBuf> {
     let dependencies = table.get("dependencies")?.as_table()?;
     let path = dependencies.get(sdk::CRATE)?.get("path")?.as_str()?;
@@ -352,6 +384,7 @@ mod tests {
                 build_script: None,
                 standalone: true,
                 sdk: Some(PathBuf::from("/sdk/tool-sdk")),
+                origin: CrateOrigin::Person,
                 folder,
             })
         );
@@ -377,6 +410,7 @@ mod tests {
                 build_script: Some(folder.join("build.rs")),
                 standalone: false,
                 sdk: None,
+                origin: CrateOrigin::Person,
                 folder,
             })
         );

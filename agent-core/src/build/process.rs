@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::BuildError;
 use crate::limits::{BUILD_OUTPUT_GRACE, BUILD_OUTPUT_LINE};
+use crate::worker::confined::{Running, Surroundings};
 
 /// Who may end a run.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +51,8 @@ pub(super) struct Bounds<'a> {
 /// A program with everything that it starts.
 pub(super) struct Group {
     child: Child,
+    /// What a confined one needs as long as it runs.
+    _surroundings: Option<Surroundings>,
     /// The group's number, until the program has ended and been waited for: up to then no other
     /// process can have it.
     number: Option<rustix::process::Pid>,
@@ -65,11 +68,25 @@ impl Group {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
+        Ok(Self::led_by(child, None))
+    }
+
+    /// A program that runs confined.
+    pub(super) fn of(running: Running) -> Self {
+        let Running {
+            child,
+            surroundings,
+        } = running;
+        Self::led_by(child, Some(surroundings))
+    }
+
+    fn led_by(child: Child, surroundings: Option<Surroundings>) -> Self {
         let number = child.id().and_then(|id| i32::try_from(id).ok());
-        Ok(Self {
+        Self {
             number: number.and_then(rustix::process::Pid::from_raw),
             child,
-        })
+            _surroundings: surroundings,
+        }
     }
 
     /// Hands on each line that comes out until the program has ended, or ends it with all it has

@@ -212,6 +212,29 @@ fn beside(plugins: &Path) -> Option<PathBuf> {
     })
 }
 
+/// Whether a folder is an SDK of this project: the one that new crates depend on now, or one that was
+/// unpacked for earlier ones.
+pub(super) fn is_known(
+    path: &Path,
+    configured: Option<&Path>,
+    plugins: &Path,
+    state: &Path,
+) -> bool {
+    let Ok(path) = fs::canonicalize(path) else {
+        return false;
+    };
+    let is_it = |known: &Path| fs::canonicalize(known).is_ok_and(|known| known == path);
+    let is_unpacked = || {
+        let place = path.parent().and_then(Path::parent);
+        place.is_some_and(|place| is_it_at(&folder(state), place)) && path.ends_with(CRATE)
+    };
+    configured.is_some_and(is_it) || beside(plugins).is_some_and(|own| is_it(&own)) || is_unpacked()
+}
+
+fn is_it_at(known: &Path, place: &Path) -> bool {
+    fs::canonicalize(known).is_ok_and(|known| known == place)
+}
+
 fn is_sdk(folder: &Path) -> bool {
     let text = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
     text.parse::<Table>().is_ok_and(|table| {

@@ -3,12 +3,8 @@
 //! Owns what the head of [`super`] tells of them. Does not own the mechanics of any step, nor the
 //! steps of a build, which are [`super::make`]'s.
 
-use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Instant;
-
-use fs_err as fs;
 
 use super::environment::BuildEnvironment;
 use super::history::{self, History, Recalled};
@@ -17,8 +13,10 @@ use super::make::built;
 use super::place;
 use super::record::{self, Conditions, Record};
 use super::replay::Recipe;
-use super::{BuildError, BuildProgress, BuildWork, Builder, Built, CrateManifest, sdk};
-use crate::fingerprint::Fingerprint;
+use super::{
+    BuildError, BuildProgress, BuildWork, Builder, BuilderOptions, Built, CrateManifest, sdk,
+    written,
+};
 
 /// The moment to look at what cargo has written: it never writes into a file that is there but
 /// puts another in its place, so that no file is too young to be told from a later one.
@@ -128,48 +126,10 @@ impl Builder {
     async fn conditions(&self, manifest: &CrateManifest) -> Conditions {
         Conditions {
             manifest: manifest.file(),
-            target: self.options.target_dir.clone(),
+            target: self.target_of(manifest).to_owned(),
             profile: self.options.profile.arguments(),
-            toolchain: self.toolchain(&manifest.folder).await,
+            toolchain: self.toolchain_of(manifest).await.version,
         }
-    }
-
-    /// What `rustc -vV` says in a folder; nothing where there is no rustc, which cargo will tell.
-    async fn toolchain(&self, folder: &Path) -> String {
-        let file = folder.ancestors().find_map(|folder| {
-            ["rust-toolchain.toml", "rust-toolchain"]
-                .iter()
-                .find_map(|name| {
-                    let file = folder.join(name);
-                    let metadata = fs::metadata(&file).ok()?;
-                    Some((file, Fingerprint::of(&metadata)))
-                })
-        });
-        let settings = self.environment.rustup_settings();
-        let settings = settings.and_then(|file| fs::metadata(file).ok());
-        let asked = (file, settings.map(|metadata| Fingerprint::of(&metadata)));
-        let mut toolchains = self.toolchains.lock().await;
-        if let Some(text) = toolchains.get(&asked) {
-            return text.clone();
-        }
-        let output = tokio::process::Command::new(self.environment.rustc())
-            .arg("-vV")
-            .current_dir(folder)
-            .env_clear()
-            .envs(self.environment.variables())
-            // Whether a missing toolchain is fetched is for cargo to show.
-            .env("RUSTUP_AUTO_INSTALL", "0")
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .output()
-            .await;
-        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-        let Some(text) = text.ok().filter(|text| !text.is_empty()) else {
-            return String::new();
-        };
-        toolchains.insert(asked, text.clone());
-        text
     }
 
     /// A crate that was made for the SDK in the state folder finds it there, even if the folder
@@ -194,6 +154,29 @@ impl Builder {
             expected,
             found,
         })
+    }
+
+    /// Refuses a crate that a model wrote and whose manifest says more than it may.
+    pub(super) async fn check_written(
+        self: &Arc<Self>,
+        manifest: &CrateManifest,
+    ) -> Result<(), BuildError> {
+        if !manifest.origin.is_confined() {
+            return Ok(());
+        }
+        let (builder, manifest) = (Arc::clone(self), manifest.clone());
+        let check = move || {
+            let BuilderOptions {
+                sdk,
+                plugins_dir,
+                state_dir,
+                ..
+            } = &builder.options;
+            written::check(&manifest, |folder| {
+                sdk::is_known(folder, sdk.as_deref(), plugins_dir, state_dir)
+            })
+        };
+        blocking(check).await
     }
 
     /// The earlier build whose inputs are those of now.

@@ -15,7 +15,7 @@ use super::contract::{FinishedLibrary, HandedOn, Manifest, Stamp};
 use super::inspect::{Inspected, Inspector, Options, Subject};
 use super::output::{Output, plain};
 use super::{CommandError, Exit, Global, interrupted, log, output};
-use crate::build::Profile;
+use crate::build::{Profile, Trust};
 use crate::event::FailedPlugin;
 use crate::ids::PluginName;
 use crate::plugin::store::StoredLibrary;
@@ -35,7 +35,12 @@ pub(super) async fn run(
             "--release and --no-build exclude each other: what was last built is a dev build";
         return Err(CommandError::usage(text));
     }
-    let Place { plugins, state, .. } = Place::find(global)?;
+    let Place {
+        plugins,
+        state,
+        config,
+        ..
+    } = Place::find(global)?;
     if !plugins.is_dir() {
         let text = format!("there is no plugins folder `{}`", plugins.display());
         let hint =
@@ -44,9 +49,10 @@ pub(super) async fn run(
     }
     let folder = Folder::open(&out_of(&plugins, out)?, &plugins)?;
     log::start(&state, global.quiet, global.verbose);
-    let index = scan::scan(&plugins).map_err(CommandError::failed)?;
+    let index = scan::scan(&plugins, &Trust::of(&state)).map_err(CommandError::failed)?;
     let mut options = Options::new(plugins, state, index.clone());
     options.quiet = global.quiet;
+    options.config = config;
     if release {
         options.profile = Profile::Release;
     }
@@ -107,6 +113,17 @@ impl Sorted {
         let mut files: BTreeMap<String, &PluginName> = BTreeMap::new();
         let mut subjects = Vec::new();
         for (name, found) in &index.plugins {
+            if matches!(found, Found::Crate(manifest) if manifest.origin.is_confined()) {
+                let reason = format!(
+                    "a model wrote it, and a finished library does not show that: read it and run \
+                     `toolsmith trust {name}`"
+                );
+                failed.push(FailedPlugin {
+                    plugin: name.clone(),
+                    reason,
+                });
+                continue;
+            }
             let file = file_of(name);
             if let Some(first) = files.get(&file) {
                 let reason = format!(

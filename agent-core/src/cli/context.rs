@@ -116,7 +116,7 @@ impl Context {
         let builder = if global.no_build {
             None
         } else {
-            Some(builder(&plugins, &state)?)
+            Some(builder(&plugins, &state, &config)?)
         };
         let bar = Arc::new(Bar::new(!global.quiet && std::io::stderr().is_terminal()));
         let shown = Arc::clone(&bar);
@@ -239,9 +239,11 @@ impl Context {
 fn builder(
     plugins: &std::path::Path,
     state: &std::path::Path,
+    config: &Config,
 ) -> Result<Arc<Builder>, CommandError> {
     let target = target_folder(plugins).join("trusted");
-    let mut options = BuilderOptions::new(plugins.to_owned(), state.to_owned(), target);
+    let options = BuilderOptions::new(plugins.to_owned(), state.to_owned(), target);
+    let mut options = options.configured(config);
     options.colour = std::io::stderr().is_terminal();
     Builder::new(options).map_err(CommandError::failed)
 }

@@ -10,6 +10,7 @@ use crate::call::ExampleOutcome;
 use crate::event::FailedPlugin;
 use crate::ids::{ContentHash, GenerationNumber, PluginName};
 use crate::plugin::Judgement;
+use crate::registry::trust::Vouched;
 use crate::registry::{PluginStatus, Registry, ToolEntry};
 use crate::tool::{Isolation, Origin};
 
@@ -303,6 +304,35 @@ impl ListedTool {
             state,
             reason,
             in_flight: entry.in_flight(),
+        }
+    }
+}
+
+/// Answer of `trust`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Trusting {
+    plugin: String,
+    path: PathBuf,
+    /// `trusted`, `alreadyTrusted` or `notWritten`.
+    state: &'static str,
+    /// What stands for the content that is trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+}
+
+impl Trusting {
+    pub(super) fn of(plugin: &str, vouched: &Vouched) -> Self {
+        let (state, path, content) = match vouched {
+            Vouched::Trusted { path, content } => ("trusted", path, Some(content.clone())),
+            Vouched::Already { path } => ("alreadyTrusted", path, None),
+            Vouched::NotWritten { path } => ("notWritten", path, None),
+        };
+        Self {
+            plugin: plugin.to_owned(),
+            path: path.clone(),
+            state,
+            content,
         }
     }
 }

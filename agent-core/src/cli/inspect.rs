@@ -19,7 +19,9 @@ use crate::ids::PluginName;
 use crate::plugin::store::StoredLibrary;
 use crate::plugin::verdict::{Introduced, Verdict};
 use crate::plugin::{LibrarySource, PluginError, Reason, Store};
-use crate::registry::Found;
+use crate::registry::{Found, Policies};
+use crate::tool::Origin;
+use crate::worker::sandbox::Minimum;
 use crate::worker::{Candidate, Helpers, Prober};
 
 pub(super) use place::Options;
@@ -30,6 +32,7 @@ pub(super) struct Inspector {
     options: Options,
     store: Arc<Store>,
     prober: Prober,
+    policies: Policies,
     bar: Bar,
 }
 
@@ -48,6 +51,8 @@ pub(super) struct Inspected {
     pub(super) plugin: PluginName,
     /// The library or the crate's folder.
     pub(super) path: PathBuf,
+    /// Who wrote it.
+    origin: Origin,
     /// Its library, if it got as far as that.
     pub(super) library: Option<StoredLibrary>,
     /// What it says of itself, if it may serve.
@@ -66,6 +71,7 @@ impl Inspector {
         Ok(Self {
             store: Arc::new(Store::open(&options.state)?),
             prober: Prober::new(Helpers::new(None, std::env::temp_dir())),
+            policies: Policies::read(&options.config),
             bar: Bar::new(options.shows_progress()),
             options,
         })
@@ -94,6 +100,10 @@ impl Inspector {
         let mut inspected = Inspected {
             plugin,
             path: found.path().to_owned(),
+            origin: match &found {
+                Found::Crate(manifest) if manifest.origin.is_confined() => Origin::Written,
+                _ => Origin::Plugin,
+            },
             library: None,
             introduced: None,
             reasons: Vec::new(),
@@ -185,25 +195,41 @@ impl Inspector {
             let Some(library) = &inspected.library else {
                 continue;
             };
-            if let Some(Verdict::Fit(introduced)) = &library.verdict {
+            let policy = self.policies.of(&inspected.plugin);
+            let policy = policy.by_default(inspected.origin);
+            let tried = policy.tried();
+            if let Some(Verdict::Fit(introduced)) = library.verdict(tried) {
                 inspected.introduced = Some(Arc::clone(introduced));
                 continue;
             }
+            let minimum = self.options.config.sandbox_minimum;
+            let minimum = minimum.map_or_else(Minimum::default, Minimum);
+            let restriction = match policy.restriction(library, minimum) {
+                Ok(restriction) => restriction,
+                Err(error) => {
+                    inspected.reasons = error.reasons();
+                    continue;
+                }
+            };
             // What was found unfit is tried again: whoever asks wants to know how it is now.
             candidates.push(Candidate {
                 plugin: inspected.plugin.clone(),
                 package: package.clone(),
                 library: library.clone(),
-                restriction: None,
+                restriction,
             });
-            untried.push(inspected);
+            untried.push((inspected, tried));
         }
         let outcomes = self.prober.probe(&candidates).await;
-        for ((inspected, candidate), outcome) in untried.into_iter().zip(candidates).zip(outcomes) {
+        for (((inspected, tried), candidate), outcome) in
+            untried.into_iter().zip(candidates).zip(outcomes)
+        {
             match outcome {
                 Ok(verdict) => {
                     let (hash, package) = (candidate.library.hash, &candidate.package);
-                    let kept = self.store.keep_verdict(hash, package, verdict.clone());
+                    let kept = self
+                        .store
+                        .keep_verdict(hash, package, tried, verdict.clone());
                     if let Err(error) = kept {
                         tracing::warn!(%error, "it has to be tried out again the next time");
                     }

@@ -22,13 +22,13 @@ use serde::{Deserialize, Serialize};
 use self::mark::MapMark;
 use self::seen::Seen;
 use super::judge::{self, Judgement, judge};
-use super::verdict::{KeptVerdict, Verdict};
+use super::verdict::{KeptVerdict, Tried, Verdict};
 use super::{LibrarySource, PluginError};
 use crate::fingerprint::{Fingerprint, now};
 use crate::ids::ContentHash;
 
 /// How many verdicts are kept of one library, which may be tried as several packages.
-const KEPT_VERDICTS: usize = 4;
+const KEPT_VERDICTS: usize = 8;
 
 /// Bytes by which it is told what a file is.
 const START: u64 = 512;
@@ -47,11 +47,21 @@ pub struct StoredLibrary {
     pub size: u64,
     /// What was read from it.
     pub judgement: Judgement,
-    /// What came of trying it out, if it was.
-    pub verdict: Option<Verdict>,
+    /// What came of trying it out freely, if it was.
+    free: Option<Verdict>,
+    /// The same in a sandbox.
+    confined: Option<Verdict>,
 }
 
 impl StoredLibrary {
+    /// What came of trying it out in this way, if it was.
+    pub fn verdict(&self, tried: Tried) -> Option<&Verdict> {
+        match tried {
+            Tried::Free => self.free.as_ref(),
+            Tried::Confined => self.confined.as_ref(),
+        }
+    }
+
     /// Marks it as being mapped by this host until the mark is dropped. An error if it has ended
     /// the hosts that mapped it before.
     pub(super) fn mark(&self) -> Result<MapMark, PluginError> {
@@ -178,14 +188,15 @@ impl Store {
         &self,
         hash: ContentHash,
         package: &str,
+        tried: Tried,
         verdict: Verdict,
     ) -> Result<(), PluginError> {
         let Some(mut record) = self.record(hash) else {
             return Ok(());
         };
         let verdicts = &mut record.verdicts;
-        verdicts.retain(|kept| kept.about(package).is_none());
-        verdicts.insert(0, KeptVerdict::new(package, verdict));
+        verdicts.retain(|kept| kept.about(package, tried).is_none());
+        verdicts.insert(0, KeptVerdict::new(package, tried, verdict));
         verdicts.truncate(KEPT_VERDICTS);
         self.write_record(hash, &record)
     }
@@ -197,14 +208,19 @@ impl Store {
         let record = self.record(hash)?;
         let whole = record.size == size && record.judgement.abi == tool_sdk::abi::REVISION;
         whole.then(|| {
-            let mut verdicts = record.verdicts.iter();
-            let verdict = verdicts.find_map(|kept| kept.about(package)).cloned();
+            let verdict = |tried| {
+                let mut verdicts = record.verdicts.iter();
+                let found = verdicts.find_map(|kept| kept.about(package, tried));
+                found.cloned()
+            };
+            let (free, confined) = (verdict(Tried::Free), verdict(Tried::Confined));
             StoredLibrary {
                 hash,
                 path,
                 size,
                 judgement: record.judgement,
-                verdict,
+                free,
+                confined,
             }
         })
     }
@@ -244,7 +260,8 @@ impl Store {
             path,
             size,
             judgement: record.judgement,
-            verdict: None,
+            free: None,
+            confined: None,
         })
     }
 

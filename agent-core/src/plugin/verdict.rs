@@ -11,7 +11,7 @@ use crate::json_text::one_line;
 
 /// Rises whenever a library may be judged differently than before: verdicts of older rules are
 /// forgotten.
-const RULES: u32 = 3;
+const RULES: u32 = 4;
 
 /// What a plugin says of itself, as far as it is its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,26 +107,51 @@ pub(super) struct KeptVerdict {
     rules: u32,
     /// The package that the library was tried as.
     package: String,
+    tried: Tried,
     verdict: Verdict,
 }
 
+/// How a library was tried out: what is fit for a process that is confined is not for one that is
+/// free, and the other way round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Tried {
+    /// In a process with the rights of the host.
+    Free,
+    /// In a sandbox.
+    Confined,
+}
+
 impl KeptVerdict {
-    pub(super) fn new(package: &str, verdict: Verdict) -> Self {
+    pub(super) fn new(package: &str, tried: Tried, verdict: Verdict) -> Self {
         Self {
             rules: RULES,
             package: package.to_owned(),
+            tried,
             verdict,
         }
     }
 
-    pub(super) fn about(&self, package: &str) -> Option<&Verdict> {
-        (self.rules == RULES && self.package == package).then_some(&self.verdict)
+    pub(super) fn about(&self, package: &str, tried: Tried) -> Option<&Verdict> {
+        let fits = self.rules == RULES && self.package == package && self.tried == tried;
+        fits.then_some(&self.verdict)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_verdict_holds_for_the_way_in_which_it_was_found() {
+        let kept = KeptVerdict::new("a", Tried::Confined, Verdict::crashed("x"));
+        assert!(kept.about("a", Tried::Confined).is_some());
+        assert!(kept.about("a", Tried::Free).is_none());
+        assert!(kept.about("b", Tried::Confined).is_none());
+        // One of a version that did not tell them apart is as good as none.
+        let older = r#"{"rules":3,"package":"a","verdict":{"unfit":[]}}"#;
+        assert!(serde_json::from_str::<KeptVerdict>(older).is_err());
+    }
 
     #[test]
     fn several_reasons_are_kept_apart_and_told_in_one_sentence() {

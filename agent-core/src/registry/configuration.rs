@@ -10,6 +10,7 @@ use crate::config::{Config, ConfigError, Environment, FILE_NAME, Permission};
 use crate::fingerprint::{Fingerprint, now};
 use crate::ids::{ContentHash, PluginName, is_same_plugin};
 use crate::tool::problem::closest;
+use crate::worker::sandbox::Minimum;
 
 /// What a person decided about plugins and tools, by their names.
 ///
@@ -58,6 +59,11 @@ impl Configuration {
             sandbox_minimum: config.sandbox_minimum,
             max_images: config.max_images,
         }
+    }
+
+    /// The least that a kernel has to offer for a sandbox.
+    pub(super) fn minimum(&self) -> Minimum {
+        self.sandbox_minimum.map_or_else(Minimum::default, Minimum)
     }
 
     /// Whether the same is decided about a tool.

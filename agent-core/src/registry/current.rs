@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::configuration::ConfigurationFile;
 use super::{Inner, PluginState, Scope};
-use crate::build::CrateManifest;
+use crate::build::{CrateManifest, Trust};
 use crate::ids::{ContentHash, PluginName};
 use crate::plugin::LibrarySource;
 
@@ -52,6 +52,7 @@ impl Inner {
         let newest = if path.is_dir() {
             let builder = self.builder.as_ref()?;
             let manifest = CrateManifest::read(&path).ok()?;
+            let manifest = Trust::of(&self.options.state).judged(manifest);
             let built = builder.at_hand(&manifest, &()).await.ok()??;
             ContentHash::from_hex(&built.library_hash)?
         } else {

@@ -29,7 +29,7 @@ impl Registry {
         let state = state.map_err(RegistryError::Unset)?;
         let target = target_folder(&plugins).join("trusted");
         let building = BuilderOptions::new(plugins.clone(), state.clone(), target);
-        let builder = Builder::new(building).map_err(RegistryError::Scan)?;
+        let builder = Builder::new(building.configured(&config)).map_err(RegistryError::Scan)?;
         let mut options = RegistryOptions::new(plugins, state);
         options.config = Some(file);
         Self::open(options, Some(builder), events)

@@ -9,7 +9,8 @@ use crate::ids::{PluginName, is_same_plugin};
 use crate::limits;
 use crate::plugin::PluginError;
 use crate::plugin::store::StoredLibrary;
-use crate::tool::Isolation;
+use crate::plugin::verdict::Tried;
+use crate::tool::{Isolation, Origin};
 use crate::worker::sandbox::{Confinement, Minimum};
 use crate::worker::{Restriction, Sandbox};
 
@@ -49,7 +50,8 @@ impl Policies {
         self
     }
 
-    pub(super) fn of(&self, plugin: &PluginName) -> Policy {
+    /// What was decided about a plugin.
+    pub fn of(&self, plugin: &PluginName) -> Policy {
         let mut all = self.0.iter();
         let found = all.find(|(name, _)| is_same_plugin(name, plugin.as_str()));
         found.map(|(_, policy)| policy.clone()).unwrap_or_default()
@@ -114,9 +116,19 @@ impl Place {
 }
 
 impl Inner {
-    /// What is decided about a plugin now.
+    /// What is decided about a plugin now: by a person, else by who wrote it.
     pub(super) fn policy_of(&self, plugin: &PluginName) -> Policy {
-        self.configuration.load().policies.of(plugin)
+        let policy = self.configuration.load().policies.of(plugin);
+        policy.by_default(self.origin_of(plugin))
+    }
+
+    /// Who wrote a plugin, as the last look at the folder has found.
+    pub(super) fn origin_of(&self, plugin: &PluginName) -> Origin {
+        if self.written.load().contains(plugin) {
+            Origin::Written
+        } else {
+            Origin::Plugin
+        }
     }
 
     /// How many replaced libraries of one plugin may stay mapped.
@@ -131,20 +143,52 @@ impl Inner {
         policy: &Policy,
         library: &StoredLibrary,
     ) -> Result<Option<Restriction>, PluginError> {
-        Ok(match policy.isolation() {
-            Isolation::Sandbox => Some(Restriction::Sandbox(self.sandbox_for(policy, library)?)),
-            Isolation::Worker => policy.limits.memory.map(Restriction::Memory),
+        policy.restriction(library, self.configuration.load().minimum())
+    }
+
+    pub(super) fn isolation_of(&self, plugin: &PluginName) -> Isolation {
+        self.policy_of(plugin).isolation()
+    }
+}
+
+impl Policy {
+    /// The same; a plugin of which no person has said where it runs, and which none has written, runs
+    /// in a sandbox.
+    #[must_use]
+    pub fn by_default(mut self, origin: Origin) -> Self {
+        if origin == Origin::Written {
+            self.isolation.get_or_insert(config::Isolation::Sandbox);
+        }
+        self
+    }
+
+    /// How the library is tried out before it runs.
+    pub fn tried(&self) -> Tried {
+        match self.isolation() {
+            Isolation::Sandbox => Tried::Confined,
+            _ => Tried::Free,
+        }
+    }
+
+    /// How the process of a library is restricted, if it is.
+    ///
+    /// # Errors
+    ///
+    /// A grant names a variable that is not set.
+    pub fn restriction(
+        &self,
+        library: &StoredLibrary,
+        minimum: Minimum,
+    ) -> Result<Option<Restriction>, PluginError> {
+        Ok(match self.isolation() {
+            Isolation::Sandbox => Some(Restriction::Sandbox(self.sandbox(library, minimum)?)),
+            Isolation::Worker => self.limits.memory.map(Restriction::Memory),
             _ => None,
         })
     }
 
-    /// How a library is confined.
-    fn sandbox_for(
-        &self,
-        policy: &Policy,
-        library: &StoredLibrary,
-    ) -> Result<Sandbox, PluginError> {
-        let Policy { grants, limits, .. } = policy;
+    fn sandbox(&self, library: &StoredLibrary, minimum: Minimum) -> Result<Sandbox, PluginError> {
+        let Self { grants, limits, .. } = self;
         let environment: Environment<'_> = &|name| std::env::var(name).ok();
         let resolved = |paths: &[ConfigPath]| {
             let paths = paths.iter().map(|path| path.resolve(environment));
@@ -160,16 +204,11 @@ impl Inner {
         if let Some(memory) = limits.memory {
             confinement.limits.memory = Some(memory);
         }
-        let minimum = self.configuration.load().sandbox_minimum;
-        confinement.minimum = minimum.map_or_else(Minimum::default, Minimum);
+        confinement.minimum = minimum;
         let granted = |name: &String| Some((name.into(), std::env::var_os(name)?));
         Ok(Sandbox {
             variables: grants.env.iter().filter_map(granted).collect(),
             confinement,
         })
-    }
-
-    pub(super) fn isolation_of(&self, plugin: &PluginName) -> Isolation {
-        self.policy_of(plugin).isolation()
     }
 }

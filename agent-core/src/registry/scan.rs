@@ -1,14 +1,14 @@
 //! Folder → index: what lies in the plugins folder, and under which name. Nothing is built,
 //! loaded or judged here, and one bad entry affects no other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 
-use crate::build::{CrateManifest, ManifestError};
+use crate::build::{CrateManifest, ManifestError, Trust};
 use crate::ids::PluginName;
 use crate::plugin::LibrarySource;
 
@@ -51,8 +51,9 @@ impl Found {
     }
 }
 
-/// Looks into a plugins folder. A folder that does not exist holds nothing.
-pub fn scan(folder: &Path) -> std::io::Result<Index> {
+/// Looks into a plugins folder. A folder that does not exist holds nothing. Crates that a model wrote
+/// come last: they take no name from a person's.
+pub fn scan(folder: &Path, trust: &Trust) -> std::io::Result<Index> {
     let mut entries = Vec::new();
     match std::fs::read_dir(folder) {
         Ok(all) => {
@@ -65,8 +66,12 @@ pub fn scan(folder: &Path) -> std::io::Result<Index> {
     }
     entries.sort();
     let mut index = Index::default();
+    let mut written = Vec::new();
     for entry in entries {
-        index.take(entry);
+        written.extend(index.take(entry, trust));
+    }
+    for (file_name, manifest) in written {
+        index.add_written(file_name, manifest);
     }
     Ok(index)
 }
@@ -129,12 +134,24 @@ pub(super) fn is_ignored(name: &OsStr) -> bool {
 }
 
 impl Index {
-    fn take(&mut self, entry: Entry) {
+    /// The plugins that a model wrote and nobody vouches for.
+    pub(super) fn written(&self) -> BTreeSet<PluginName> {
+        let is_written = |found: &Found| matches!(found, Found::Crate(manifest) if manifest.origin.is_confined());
+        let all = self.plugins.iter().filter(|(_, found)| is_written(found));
+        all.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Takes in an entry, but for a crate that a model wrote and nobody vouches for.
+    fn take(&mut self, entry: Entry, trust: &Trust) -> Option<(String, CrateManifest)> {
         let file_name = entry.name.to_string_lossy().into_owned();
         let path = entry.path;
         if !entry.is_library {
             match CrateManifest::read(&path) {
                 Ok(manifest) => {
+                    let manifest = trust.judged(manifest);
+                    if manifest.origin.is_confined() {
+                        return Some((file_name, manifest));
+                    }
                     let name = PluginName::new(manifest.package.as_str());
                     self.add(name, file_name, Found::Crate(manifest));
                 }
@@ -149,6 +166,31 @@ impl Index {
                 Found::Library(LibrarySource { path, package }),
             );
         }
+        None
+    }
+
+    /// A name that differs from another only in `-`, `_` or case would be taken for it by people and
+    /// by models.
+    fn add_written(&mut self, file_name: String, manifest: CrateManifest) {
+        let plain = |name: &str| name.replace('-', "_").to_lowercase();
+        let wanted = plain(&manifest.package);
+        let holder = self
+            .plugins
+            .iter()
+            .find(|(name, _)| plain(name.as_str()) == wanted);
+        let Some((name, found)) = holder else {
+            let name = PluginName::new(manifest.package.as_str());
+            self.plugins.insert(name, Found::Crate(manifest));
+            return;
+        };
+        let holder = found.path().file_name().unwrap_or_default();
+        let reason = format!(
+            "a model wrote the crate `{}`, and `{}` has the plugin name `{name}`, which is the same \
+             but for `-`, `_` and case: rename or remove the written one",
+            manifest.package,
+            holder.to_string_lossy()
+        );
+        self.refuse(file_name, manifest.folder, &reason, true);
     }
 
     fn add(&mut self, name: PluginName, file_name: String, found: Found) {

@@ -156,31 +156,11 @@ impl Helper {
     }
 
     fn spawn(program: &HelperProgram, environment: &Environment) -> io::Result<Self> {
-        let (ours, theirs) = StdUnixStream::pair()?;
-        ours.set_nonblocking(true)?;
-        let mut command = Command::new(program.executable());
-        let scratch = match environment {
-            Environment::Inherited => None,
-            Environment::Bare { variables, scratch } => {
-                let scratch = scratch.make()?;
-                command
-                    .env_clear()
-                    .envs(sandbox::ENVIRONMENT)
-                    .env("TMPDIR", scratch.path())
-                    .envs(variables.iter().cloned());
-                Some(scratch)
-            }
-        };
-        let mut child = command
-            .arg0(HelperProgram::name())
-            .arg(ARGUMENT)
-            .env("RUST_BACKTRACE", "0")
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()?;
+        let Spawned {
+            mut child,
+            socket,
+            scratch,
+        } = spawn(program, environment)?;
         let words = Words::default();
         words.follow(child.stdout.take());
         words.follow(child.stderr.take());
@@ -192,10 +172,7 @@ impl Helper {
             cgroup: None,
             scratch,
         };
-        Ok(Self {
-            process,
-            socket: UnixStream::from_std(ours)?,
-        })
+        Ok(Self { process, socket })
     }
 
     /// Asks, and waits for the answer. After an error nothing more can be asked.
@@ -260,6 +237,55 @@ impl Helper {
     pub(super) fn into_parts(self) -> (Process, UnixStream) {
         (self.process, self.socket)
     }
+}
+
+/// A helper process that has said nothing yet.
+pub(super) struct Spawned {
+    pub(super) child: Child,
+    pub(super) socket: UnixStream,
+    /// The folder of a bare one.
+    pub(super) scratch: Option<TempDir>,
+}
+
+/// Starts the process, in a group of its own.
+pub(super) fn spawn(program: &HelperProgram, environment: &Environment) -> io::Result<Spawned> {
+    let (ours, theirs) = StdUnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    let mut command = Command::new(program.executable());
+    let scratch = match environment {
+        Environment::Inherited => None,
+        Environment::Bare { variables, scratch } => {
+            let scratch = scratch.make()?;
+            command
+                .env_clear()
+                .envs(sandbox::ENVIRONMENT)
+                .env("TMPDIR", scratch.path())
+                .envs(variables.iter().cloned());
+            Some(scratch)
+        }
+    };
+    let child = command
+        .arg0(HelperProgram::name())
+        .arg(ARGUMENT)
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()?;
+    Ok(Spawned {
+        child,
+        socket: UnixStream::from_std(ours)?,
+        scratch,
+    })
+}
+
+/// Puts a process into a control group, where there are groups for us; else its own limits have to do.
+pub(super) fn grouped(child: &Child, group: io::Result<Group>) -> Option<Group> {
+    let group = group.ok()?;
+    group.add(child.id()?).ok()?;
+    Some(group)
 }
 
 /// The environment of a helper process.
@@ -327,12 +353,9 @@ impl Process {
         }
     }
 
-    /// Puts it into a control group. Whether it is in it: where there are no groups for us, its own
-    /// limits have to do.
+    /// Puts it into a control group. Whether it is in it.
     fn enter(&mut self, group: io::Result<Group>) -> bool {
-        let group = group.ok();
-        let id = self.child.id();
-        self.cgroup = group.filter(|group| id.is_some_and(|id| group.add(id).is_ok()));
+        self.cgroup = grouped(&self.child, group);
         self.cgroup.is_some()
     }
 

@@ -132,15 +132,23 @@ impl Helpers {
         }
     }
 
-    async fn start(&self, environment: &Environment) -> Result<Helper, HelperError> {
+    /// The folder in which the folders of confined processes are made.
+    pub(super) fn scratch(&self) -> &Scratch {
+        &self.0.scratch
+    }
+
+    /// The executable that helpers are.
+    pub(super) async fn program(&self) -> Result<Arc<HelperProgram>, HelperError> {
         let mut kept = self.0.program.lock().await;
-        let program = if let Some(program) = &*kept {
-            Arc::clone(program)
-        } else {
-            let found = Arc::new(HelperProgram::find(self.0.given.as_deref())?);
-            Arc::clone(kept.insert(found))
-        };
-        drop(kept);
+        if let Some(program) = &*kept {
+            return Ok(Arc::clone(program));
+        }
+        let found = Arc::new(HelperProgram::find(self.0.given.as_deref())?);
+        Ok(Arc::clone(kept.insert(found)))
+    }
+
+    async fn start(&self, environment: &Environment) -> Result<Helper, HelperError> {
+        let program = self.program().await?;
         self.unless_silent(&program)?;
         let error = match Helper::start(&program, environment).await {
             Ok(helper) => return Ok(helper),

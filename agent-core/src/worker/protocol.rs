@@ -56,6 +56,12 @@ pub(super) enum Request {
     /// Use no more memory than this, in bytes. The first of all requests, if it comes; answered as the
     /// one before. Whether a control group sees to it already.
     LimitMemory { bytes: u64, grouped: bool },
+    /// Become this program, whose home is this process's own folder. That the socket is closed is the
+    /// answer that it worked.
+    Run {
+        program: OsString,
+        arguments: Vec<OsString>,
+    },
     /// Map a library, and hear what it says of itself.
     Probe {
         library: OsString,
@@ -115,6 +121,8 @@ pub(super) enum Answer {
     Confined(Enforced),
     /// It can't be confined or limited as was asked for, and why.
     NotConfined(String),
+    /// It can't become the program, and why.
+    NotRun(String),
     Probed(Verdict),
     Finished,
     Serving,

@@ -47,7 +47,8 @@ async fn twenty_thousand_files_hide_no_plugin() {
     // A look stays cheap, so saves are seen as soon as ever.
     watched.sees_saves("libmarked.so", 2).await;
     let begin = Instant::now();
-    let index = agent_core::registry::scan::scan(&folder).unwrap();
+    let trust = agent_core::build::Trust::of(&folder.with_file_name(".toolsmith"));
+    let index = agent_core::registry::scan::scan(&folder, &trust).unwrap();
     assert_eq!(index.plugins.len(), 1);
     assert!(begin.elapsed() < SOON, "{:?}", begin.elapsed());
     assert_eq!(watched.registry.notices(), [""; 0]);

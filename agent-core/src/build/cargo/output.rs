@@ -175,25 +175,33 @@ impl<'a> Output<'a> {
     }
 
     pub(super) fn failure(self, run: &Run<'_>, status: ExitStatus) -> BuildError {
-        let package = run.manifest.package.clone();
         if !self.messages.diagnostics.is_empty() {
             return BuildError::Compile {
-                package,
+                package: run.manifest.package.clone(),
                 errors: self.messages.diagnostics,
                 warnings: self.messages.warnings,
                 inputs_hash: run.inputs_hash.to_owned(),
             };
         }
-        cargo_failure(&package, status, self.last)
+        cargo_failure(run, status, self.last)
     }
 }
 
 /// A failure that only cargo's own words tell about.
-pub(super) fn cargo_failure(package: &str, status: ExitStatus, last: Vec<String>) -> BuildError {
-    let package = package.to_owned();
+pub(super) fn cargo_failure(run: &Run<'_>, status: ExitStatus, last: Vec<String>) -> BuildError {
+    let package = run.manifest.package.clone();
     let complaint = last.iter().find_map(|line| line.strip_prefix("error: "));
     let reason = complaint.map_or_else(|| format!("cargo ended with {status}"), str::to_owned);
-    if last.iter().any(|line| is_about_network(line)) {
+    let is_about_network = last.iter().any(|line| is_about_network(line));
+    if is_about_network && run.confined.is_some() {
+        return BuildError::Offline {
+            package,
+            manifest: run.manifest.file(),
+            reason,
+            output: last,
+        };
+    }
+    if is_about_network {
         return BuildError::Dependencies {
             package,
             reason,

@@ -98,6 +98,7 @@ fn is_assignment(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::build::CrateOrigin;
     use std::path::PathBuf;
 
     fn manifest() -> CrateManifest {
@@ -109,6 +110,7 @@ mod tests {
             build_script: None,
             standalone: true,
             sdk: None,
+            origin: CrateOrigin::Person,
         }
     }
 

@@ -129,6 +129,7 @@ fn assignment(word: &str) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::build::CrateOrigin;
 
     fn manifest() -> CrateManifest {
         CrateManifest {
@@ -139,6 +140,7 @@ mod tests {
             build_script: None,
             standalone: true,
             sdk: None,
+            origin: CrateOrigin::Person,
         }
     }
 

@@ -9,7 +9,7 @@ use super::super::contract::Finding;
 use super::super::inspect::{Inspected, Inspector, Options, Subject, library_at, of_manifest};
 use super::super::{CommandError, Global, log};
 use super::{about, error};
-use crate::build::{CrateManifest, ManifestError};
+use crate::build::{CrateManifest, ManifestError, Trust};
 use crate::config::{Config, Unset, find_project};
 use crate::ids::{PluginName, is_same_plugin};
 use crate::plugin::state::check_settings;
@@ -108,7 +108,8 @@ impl Around {
                         another, `toolsmith check PATH` checks a library or a crate anywhere";
             return Err(CommandError::usage(text).with_hint(hint.to_owned()));
         }
-        let index = scan::scan(&place.plugins).map_err(CommandError::failed)?;
+        let index =
+            scan::scan(&place.plugins, &Trust::of(&place.state)).map_err(CommandError::failed)?;
         let options = Options::new(place.plugins, place.state, index);
         Ok(Self::of(global, options, place.config, None))
     }
@@ -127,6 +128,7 @@ impl Around {
         temporary: Option<tempfile::TempDir>,
     ) -> Self {
         options.quiet = global.quiet;
+        options.config = config.clone();
         log::start(&options.state, global.quiet, global.verbose);
         Self {
             options,

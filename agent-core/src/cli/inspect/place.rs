@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use crate::build::{BuilderOptions, CrateManifest, Profile};
+use crate::config::Config;
 use crate::registry::{Found, Index, target_folder};
 
 /// Whose folders are used, and how it is built and told.
@@ -17,6 +18,8 @@ pub(in crate::cli) struct Options {
     pub(in crate::cli) quiet: bool,
     /// Whether a person sees stderr on a terminal.
     pub(in crate::cli) terminal: bool,
+    /// What a person decided.
+    pub(in crate::cli) config: Config,
     target: PathBuf,
 }
 
@@ -28,6 +31,7 @@ impl Options {
             plugins,
             state,
             index,
+            config: Config::default(),
             profile: Profile::Dev,
             quiet: false,
             terminal: std::io::stderr().is_terminal(),
@@ -56,12 +60,15 @@ impl Options {
         };
         let is_taken = crates().all(|known| known.folder != manifest.folder)
             && crates().any(|known| known.library == manifest.library);
-        let (state, target) = if is_taken {
-            (self.state.join("check"), self.target.join("check"))
+        let (state, trusted, written) = if is_taken {
+            (self.state.join("check"), "check", "check-written")
         } else {
-            (self.state.clone(), self.target.join("trusted"))
+            (self.state.clone(), "trusted", "written")
         };
-        let mut options = BuilderOptions::new(self.plugins.clone(), state, target);
+        let target = self.target.join(trusted);
+        let options = BuilderOptions::new(self.plugins.clone(), state, target);
+        let mut options = options.configured(&self.config);
+        options.written_dir = self.target.join(written);
         options.profile = self.profile;
         options.colour = self.terminal;
         options

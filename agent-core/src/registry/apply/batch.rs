@@ -9,7 +9,7 @@ use super::{PluginState, Reload, blocking};
 use crate::build::CrateManifest;
 use crate::ids::PluginName;
 use crate::plugin::store::StoredLibrary;
-use crate::plugin::verdict::Verdict;
+use crate::plugin::verdict::{Tried, Verdict};
 use crate::plugin::{LibrarySource, PluginError, Store};
 use crate::registry::Inner;
 use crate::worker::{self, Restriction};
@@ -33,6 +33,7 @@ struct Admitted {
     stored: StoredLibrary,
     /// How its process is restricted, if it is.
     restriction: Option<Restriction>,
+    tried: Tried,
     /// Stands for the library and its settings where failures are remembered.
     content: String,
 }
@@ -159,6 +160,7 @@ impl Reload {
         if let Some(current) = plugin.current.as_mut()
             && current.generation.hash() == stored.hash
             && current.place.fits(registry.policy_of(name))
+            && current.origin == registry.origin_of(name)
             && !(candidate.forced && current.given_up.get().is_some())
         {
             match current.shared.follow(registry, name).await {
@@ -181,6 +183,7 @@ impl Reload {
                 candidate,
                 stored,
                 restriction,
+                tried: next.policy.tried(),
                 content,
             }),
             Err(error) => {
@@ -248,7 +251,7 @@ async fn try_out(
     admitted: Vec<Admitted>,
 ) -> Vec<(Admitted, Result<Verdict, String>)> {
     let kept = |one: &Admitted| {
-        let verdict = one.stored.verdict.clone()?;
+        let verdict = one.stored.verdict(one.tried).cloned()?;
         let again = one.candidate.forced && !matches!(verdict, Verdict::Fit(_));
         (!again).then_some(verdict)
     };
@@ -270,7 +273,8 @@ async fn try_out(
         if let Ok(verdict) = &outcome {
             let package = &one.candidate.library.package;
             let store = &registry.store;
-            if let Err(error) = store.keep_verdict(one.stored.hash, package, verdict.clone()) {
+            let kept = store.keep_verdict(one.stored.hash, package, one.tried, verdict.clone());
+            if let Err(error) = kept {
                 tracing::warn!(%error, "it has to be tried out again after a restart");
             }
         }

@@ -12,7 +12,7 @@ use super::super::{Inner, RegistryError};
 use super::plugin::{Failure, Plugin};
 use super::publish::retire;
 use super::{Reload, blocking};
-use crate::build::Built;
+use crate::build::{Built, Trust};
 use crate::ids::PluginName;
 
 /// How often, and after what pause, it is asked whether a library is whole now.
@@ -26,9 +26,11 @@ impl Reload {
         registry: &Inner,
     ) -> Result<Vec<(PluginName, Found)>, RegistryError> {
         let folder = registry.options.plugins.clone();
-        let index = blocking(move || scan(&folder))
+        let trust = Trust::of(&registry.options.state);
+        let index = blocking(move || scan(&folder, &trust))
             .await
             .map_err(RegistryError::Scan)?;
+        registry.written.store(Arc::new(index.written()));
         let known = self.plugins.iter();
         let known = known.map(|(name, plugin)| (name.clone(), plugin.path.clone()));
         let actions = plan::plan(&known.collect(), &index);

@@ -18,7 +18,7 @@ use crate::ids::{GenerationNumber, PluginName};
 use crate::limits::RETIRED_BYTES;
 use crate::plugin::bridge::{LoadedPlugin, load_plugin};
 use crate::plugin::store::StoredLibrary;
-use crate::plugin::verdict::{Introduced, Verdict};
+use crate::plugin::verdict::{Introduced, Tried, Verdict};
 use crate::plugin::{Generation, LibrarySource, PluginError};
 use crate::tool::{Isolation, Origin};
 use crate::worker::sandbox::Enforced;
@@ -52,6 +52,8 @@ pub(super) struct Current {
     pub(super) generation: Arc<Generation>,
     pub(super) entries: Vec<Arc<ToolEntry>>,
     pub(super) shared: Shared,
+    /// Who wrote it.
+    pub(super) origin: Origin,
     /// Where it runs and what it may do there.
     pub(super) place: Place,
     /// What of that is enforced, where it is confined.
@@ -254,7 +256,8 @@ impl Plugin {
         }
         // It has served, so it was tried out.
         let served = registry.store.served(library);
-        let served = served.and_then(|stored| Some((stored.verdict.clone()?, stored)));
+        let tried = registry.policy_of(name).tried();
+        let served = served.and_then(|stored| Some((stored.verdict(tried).cloned()?, stored)));
         let Some((verdict, stored)) = served else {
             return;
         };
@@ -279,7 +282,7 @@ impl Plugin {
         introduced: &Arc<Introduced>,
     ) -> Result<Mapped, PluginError> {
         let number = GenerationNumber(self.number.0 + 1);
-        let place = self.next_place(registry, name);
+        let (place, origin) = (self.next_place(registry, name), registry.origin_of(name));
         let isolation = place.policy.isolation();
         let given_up = GivenUp::default();
         let http = registry.network.of(name, isolation);
@@ -289,7 +292,8 @@ impl Plugin {
             let map = move || load_plugin(&stored, &introduced, &plugin, number, &pool, http);
             (registry.loader.run(map).await?, None)
         } else {
-            let hears = gives_up(registry, name, stored, introduced, &given_up);
+            let tried = place.policy.tried();
+            let hears = gives_up(registry, name, stored, introduced, tried, &given_up);
             let restriction = registry.restriction_of(&place.policy, stored)?;
             let launch = Launch {
                 helpers: registry.helpers.clone(),
@@ -311,7 +315,6 @@ impl Plugin {
         let entries = tokio::task::spawn_blocking(move || {
             let entries = tools.into_iter().map(|tool| {
                 let generation = Some(Arc::clone(&of_tools));
-                let origin = Origin::Plugin;
                 Arc::new(ToolEntry::with(
                     tool, origin, isolation, generation, &settings,
                 ))
@@ -323,6 +326,7 @@ impl Plugin {
             entries,
             state,
             place,
+            origin,
             enforced,
             given_up,
             image_size,
@@ -337,6 +341,7 @@ fn gives_up(
     name: &PluginName,
     stored: &StoredLibrary,
     introduced: &Introduced,
+    tried: Tried,
     given_up: &GivenUp,
 ) -> OnGivenUp {
     let (store, events) = (Arc::clone(&registry.store), registry.events.clone());
@@ -344,7 +349,7 @@ fn gives_up(
     let (package, given_up) = (introduced.package.clone(), Arc::clone(given_up));
     Box::new(move |reason| {
         let verdict = Verdict::crashed(reason);
-        if let Err(error) = store.keep_verdict(hash, &package, verdict) {
+        if let Err(error) = store.keep_verdict(hash, &package, tried, verdict) {
             tracing::warn!(%error, "it will be started again after a restart");
         }
         tracing::warn!(%plugin, reason, "not started again");
@@ -369,6 +374,7 @@ pub(super) struct Mapped {
     entries: tokio::task::JoinHandle<Vec<Arc<ToolEntry>>>,
     state: crate::plugin::PluginState,
     place: Place,
+    origin: Origin,
     enforced: Option<Enforced>,
     given_up: GivenUp,
     image_size: Option<u64>,
@@ -386,6 +392,7 @@ impl Mapped {
             entries,
             state,
             place,
+            origin,
             enforced,
             given_up,
             image_size,
@@ -399,6 +406,7 @@ impl Mapped {
                 generation,
                 entries,
                 shared,
+                origin,
                 place,
                 enforced,
                 given_up,

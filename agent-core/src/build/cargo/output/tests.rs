@@ -1,6 +1,7 @@
 //! Cargo's messages, real and broken ones.
 
 use super::*;
+use crate::build::CrateOrigin;
 use crate::build::cargo::{LockPolicy, Profile};
 use crate::build::environment::BuildEnvironment;
 use serde_json::json;
@@ -15,6 +16,7 @@ fn manifest() -> CrateManifest {
         build_script: None,
         standalone: true,
         sdk: None,
+        origin: CrateOrigin::Person,
     }
 }
 
@@ -108,6 +110,7 @@ fn a_build_without_a_library_says_what_there_was_instead() {
 fn failed(lines: &[String], last: &[&str]) -> BuildError {
     let (manifest, environment) = (manifest(), BuildEnvironment::default());
     let run = Run {
+        confined: None,
         manifest: &manifest,
         target: Path::new("/t"),
         profile: Profile::Dev,
