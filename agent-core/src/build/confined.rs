@@ -145,22 +145,27 @@ impl Builder {
     }
 
     /// A home for cargo without secrets and without anybody's settings: a link to the registry, and
-    /// where else crates come from. It stays where it is, since its path is part of what cargo
-    /// remembers of the crates that it has compiled.
+    /// where else crates come from. It lies beside the target directory and for all who build there,
+    /// since its path is part of what cargo remembers of the crates that it has compiled.
     fn private_home(&self) -> io::Result<PathBuf> {
-        let home = self.options.state_dir.join("cargo-home");
+        let home = self.options.written_dir.with_file_name("cargo-home");
         fs::create_dir_all(&home)?;
         if let Some(registry) = self.registry() {
             let link = home.join("registry");
-            if fs::read_link(&link).ok().as_ref() != Some(&registry) {
+            let is_right = || fs::read_link(&link).ok().as_ref() == Some(&registry);
+            if !is_right() {
                 drop(fs::remove_file(&link));
-                std::os::unix::fs::symlink(&registry, &link)?;
+                let made = std::os::unix::fs::symlink(&registry, &link);
+                // Another process may be at it.
+                made.or_else(|error| if is_right() { Ok(()) } else { Err(error) })?;
             }
         }
         let config = self.sources_of_crates();
         let file = home.join("config.toml");
-        if fs::read_to_string(&file).ok().as_ref() != Some(&config) {
-            record::replace(&file, config.as_bytes())?;
+        let is_right = || fs::read_to_string(&file).ok().as_ref() == Some(&config);
+        if !is_right() {
+            let made = record::replace(&file, config.as_bytes());
+            made.or_else(|error| if is_right() { Ok(()) } else { Err(error) })?;
         }
         Ok(home)
     }
