@@ -91,7 +91,7 @@ fn what_is_read_while_compiling_is_a_compile_error() {
         assert_eq!(plugin["state"], "failed", "{plugin}");
         let reason = plugin["reason"].as_str().unwrap();
         assert!(reason.contains(escape.refused), "{plugin}");
-        assert!(reason.contains("does not compile: src/lib.rs:"), "{plugin}");
+        assert!(reason.contains("does not compile: "), "{plugin}");
         unmark(&project, escape.name);
     }
     let allowed = list_with_secret(&project);
