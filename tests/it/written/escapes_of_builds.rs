@@ -28,7 +28,7 @@ const ESCAPES: [Escape; 5] = [
         body: "include_str!(PATH).len()",
         items: "",
         refused: "couldn't read",
-        answer: "18",
+        answer: "22",
     },
     Escape {
         name: "bytes",
@@ -76,7 +76,7 @@ fn list_with_secret(project: &Project) -> Ran {
 #[test]
 fn what_is_read_while_compiling_is_a_compile_error() {
     let project = Project::new();
-    project.write(SECRET, "pub const KEY: u8 = 7;".get(..22).unwrap());
+    project.write(SECRET, "pub const KEY: u8 = 7;");
     let path = format!("{:?}", project.path().join(SECRET).display().to_string());
     for escape in &ESCAPES {
         let source = format!(
@@ -91,7 +91,7 @@ fn what_is_read_while_compiling_is_a_compile_error() {
         assert_eq!(plugin["state"], "failed", "{plugin}");
         let reason = plugin["reason"].as_str().unwrap();
         assert!(reason.contains(escape.refused), "{plugin}");
-        assert!(reason.contains("does not compile: src/lib.rs:"), "{plugin}");
+        assert!(reason.contains("does not compile: "), "{plugin}");
         unmark(&project, escape.name);
     }
     let allowed = list_with_secret(&project);

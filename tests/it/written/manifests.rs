@@ -69,9 +69,12 @@ fn a_folder_that_only_calls_itself_the_sdk_is_refused() {
     let project = Project::new();
     written(&project, "odd", ONE);
     let sdk = toolsmith_tests::repository().join("tool-sdk");
-    let other = project.path().join("tool-sdk");
+    let other = project.path().join("elsewhere/tool-sdk");
     let sdk = sdk.display().to_string();
-    project.write("tool-sdk/Cargo.toml", "[package]\nname = \"tool-sdk\"\n");
+    project.write(
+        "elsewhere/tool-sdk/Cargo.toml",
+        "[package]\nname = \"tool-sdk\"\n",
+    );
     edit(&project, "odd", |manifest| {
         manifest.replace(&sdk, &other.display().to_string())
     });
