@@ -180,8 +180,10 @@ struct Server {
 
 impl crew::Read for Server {
     fn step(&mut self) -> Option<Step> {
-        let (request, body) = frames::read(&mut self.socket).ok()??;
-        self.take(request, body)
+        match frames::read(&mut self.socket) {
+            Ok(next) => next.and_then(|(request, body)| self.take(request, body)),
+            Err(_) => lost(),
+        }
     }
 
     fn end() -> ! {
