@@ -24,6 +24,7 @@ use agent_core::event::Emitter;
 use agent_core::registry::{Registry, RegistryOptions, Scope};
 use agent_core::tool::ToolCallResult;
 use fs_err as fs;
+use memchr::memmem;
 use serde_json::Value;
 
 /// How long a test waits for something that should happen.
@@ -232,16 +233,13 @@ pub async fn call(caller: &Caller, tool: &str, arguments: Value) -> Arc<ToolCall
 pub fn exchanged(library: &[u8], old: impl AsRef<[u8]>, new: impl AsRef<[u8]>) -> Vec<u8> {
     let (old, new) = (old.as_ref(), new.as_ref());
     assert_eq!(old.len(), new.len(), "nothing may move");
-    let mut bytes = library.to_vec();
-    let windows = library.windows(old.len()).enumerate();
-    let places: Vec<usize> = windows
-        .filter_map(|(at, part)| (part == old).then_some(at))
-        .collect();
+    let places: Vec<usize> = memmem::find_iter(library, old).collect();
     assert!(
         !places.is_empty(),
         "`{}` is in the library",
         String::from_utf8_lossy(old)
     );
+    let mut bytes = library.to_vec();
     for at in places {
         bytes.splice(at..at + old.len(), new.iter().copied());
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use agent_core::build::Profile;
 use fs_err as fs;
 use toolsmith_tests::{Project, target};
 
@@ -17,14 +18,23 @@ const SOURCE: &str = "
 
 /// Builds a plugin as a person would, with more arguments for the compiler of the leaf. Answers
 /// its library.
+///
+/// The settings are the host's, and without another toolchain the place is too, so that
+/// dependencies are compiled once for both.
 fn built(toolchain: Option<&str>, name: &str, arguments: &[&str]) -> PathBuf {
     let project = Project::new();
     project.plugin(name, SOURCE);
-    let folder = target().join("compilers");
+    let place = toolchain.map_or("trusted", |_| "compilers");
+    let folder = target().join(place);
     let mut command = Command::new("cargo");
+    for (name, _) in std::env::vars() {
+        if name.starts_with("CARGO") && name != "CARGO_HOME" {
+            command.env_remove(name);
+        }
+    }
     if let Some(toolchain) = toolchain {
         command.env("RUSTUP_TOOLCHAIN", toolchain);
-        command.env_remove("CARGO").env_remove("RUSTC");
+        command.env_remove("RUSTC");
     }
     let output = command
         .args([
@@ -36,6 +46,7 @@ fn built(toolchain: Option<&str>, name: &str, arguments: &[&str]) -> PathBuf {
             "--target-dir",
         ])
         .arg(&folder)
+        .args(Profile::Dev.arguments())
         .arg("--")
         .args(arguments)
         .current_dir(project.plugins().join(name))

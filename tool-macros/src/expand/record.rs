@@ -124,6 +124,9 @@ fn some(field: &str, value: &TokenStream) -> TokenStream {
     quote_spanned!(site()=> #field: __sdk::Some(#value),)
 }
 
+/// How many fields the SDK's `Annotations` has.
+const ANNOTATIONS: usize = 4;
+
 /// `annotations: __sdk::Annotations { read_only: __sdk::Some(true), ..__sdk::Annotations::NONE },`
 fn annotations(tool: &Tool) -> Option<TokenStream> {
     if tool.annotations.is_empty() {
@@ -131,8 +134,11 @@ fn annotations(tool: &Tool) -> Option<TokenStream> {
     }
     let annotations = tool.annotations.iter();
     let said = annotations.map(|(name, value)| some(name, &quote!(#value)));
+    // Where all is said, clippy would tell the author that a rest has no effect.
+    let rest = (tool.annotations.len() < ANNOTATIONS)
+        .then(|| quote_spanned!(site()=> ..__sdk::Annotations::NONE));
     Some(quote_spanned! {site()=>
-        annotations: __sdk::Annotations { #(#said)* ..__sdk::Annotations::NONE },
+        annotations: __sdk::Annotations { #(#said)* #rest },
     })
 }
 

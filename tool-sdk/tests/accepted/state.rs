@@ -38,15 +38,13 @@ fn text() -> Result<String, std::fmt::Error> {
 type Alias = Db;
 
 #[tool]
-async fn query(db: &Db, sql: &str, list: &Mutex<Vec<String>>, ctx: &ToolContext) {
+async fn queried(db: &Db, sql: &str, list: &Mutex<Vec<String>>, ctx: &ToolContext) {
     list.lock().unwrap().push(sql.to_owned());
     let _ = (db, ctx);
 }
 
 #[tool]
-fn plain(db: &Alias, shared: &Arc<RwLock<u8>>, same: &crate::Db) -> u8 {
+fn kinds(db: &Alias, shared: &Arc<RwLock<u8>>, same: &crate::state::Db) -> u8 {
     let _ = (db, same);
     *shared.read().unwrap()
 }
-
-fn main() {}

@@ -8,7 +8,7 @@ mod schemars {}
 mod linkme {}
 
 #[tool]
-fn f(a: Option<u8>) -> Result<String> {
+fn beside_std(a: Option<u8>) -> Result<String> {
     Ok(format!("{a:?}"))
 }
 
@@ -18,8 +18,6 @@ struct Place {
 }
 
 #[tool]
-fn g(place: Place) -> String {
+fn beside_serde(place: Place) -> String {
     place.name
 }
-
-fn main() {}

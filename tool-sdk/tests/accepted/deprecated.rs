@@ -21,5 +21,3 @@ fn allowed(old: Old) -> Old {
 fn expected(old: Option<Old>) -> Option<Old> {
     old
 }
-
-fn main() {}

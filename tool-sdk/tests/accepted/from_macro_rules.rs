@@ -15,7 +15,5 @@ fn pass(_: &Args) -> Option<String> {
 
 make! {
     /// Docs.
-    pub fn f(a: Vec<u8>, _ => &ToolContext) -> Result<usize> { Ok(a.len()) }, "name", [1, 2], self::pass
+    pub fn f(a: Vec<u8>, _ => &ToolContext) -> Result<usize> { Ok(a.len()) }, "made", [1, 2], self::pass
 }
-
-fn main() {}

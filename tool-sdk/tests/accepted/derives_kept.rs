@@ -10,8 +10,6 @@ struct Place {
 }
 
 #[tool]
-fn f(place: Place) -> String {
+fn derived(place: Place) -> String {
     place.name
 }
-
-fn main() {}

@@ -44,6 +44,8 @@ fn every_key(
     max_results
 }
 
-fn main() {
-    let _ = every_key(1, String::new(), None, Vec::new(), String::new(), 0.5);
+#[test]
+fn it_stays_a_function() {
+    let text = String::new;
+    assert_eq!(every_key(1, text(), None, Vec::new(), text(), 0.5), 1);
 }

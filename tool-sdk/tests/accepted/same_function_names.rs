@@ -21,6 +21,7 @@ fn run() {
     second::run();
 }
 
-fn main() {
+#[test]
+fn all_are_called() {
     run();
 }

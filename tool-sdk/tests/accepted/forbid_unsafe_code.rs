@@ -13,5 +13,3 @@ pub async fn greet(
 ) -> Result<String> {
     Ok(format!("{name}, {}", ctx.call_id()))
 }
-
-fn main() {}

@@ -6,9 +6,7 @@ type Maybe<T> = Option<T>;
 type Outcome = Result<Vec<Text>, std::io::Error>;
 
 #[tool]
-fn f(a: Text, b: Maybe<Text>, c: self::Maybe<Maybe<u8>>) -> Outcome {
+fn aliased(a: Text, b: Maybe<Text>, c: self::Maybe<Maybe<u8>>) -> Outcome {
     let _ = (b, c);
     Ok(vec![a])
 }
-
-fn main() {}

@@ -1,6 +1,7 @@
+//! Functions of every shape that fits are hooks.
 use tool_sdk::prelude::*;
 
-mod hooks {
+mod checks {
     use tool_sdk::prelude::*;
 
     pub fn prepare(args: Args) -> Result<Args> {
@@ -24,13 +25,11 @@ mod hooks {
     }
 }
 
-#[tool(prepare = hooks::prepare, validate = hooks::verdict)]
-fn a() {}
+#[tool(prepare = checks::prepare, validate = checks::verdict)]
+fn hooked() {}
 
-#[tool(prepare = hooks::prepare_with_another_error, validate = hooks::result::<1>)]
-async fn b() {}
+#[tool(prepare = checks::prepare_with_another_error, validate = checks::result::<1>)]
+async fn hooked_by_constant() {}
 
-#[tool(validate = hooks::general)]
-fn c() {}
-
-fn main() {}
+#[tool(validate = checks::general)]
+fn hooked_by_general() {}

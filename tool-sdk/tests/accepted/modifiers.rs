@@ -1,3 +1,4 @@
+//! What may stand before `fn` and behind the signature.
 use tool_sdk::prelude::*;
 
 #[tool]
@@ -17,5 +18,3 @@ where
 {
     a
 }
-
-fn main() {}

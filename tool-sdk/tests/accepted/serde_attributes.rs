@@ -1,3 +1,4 @@
+//! What authors tell `serde` and `schemars` about a type stays.
 use tool_sdk::prelude::*;
 
 #[tool_type]
@@ -45,8 +46,6 @@ pub enum Flat {
 }
 
 #[tool]
-fn f(a: Place<'_, String>, b: Unit, c: Tuple, d: Untagged, e: Adjacent, f: Flat) {
+fn with_serde(a: Place<'_, String>, b: Unit, c: Tuple, d: Untagged, e: Adjacent, f: Flat) {
     let _ = (a, b, c, d, e, f);
 }
-
-fn main() {}

@@ -27,5 +27,3 @@ fn from_context(ctx: &ToolContext) -> &str {
 fn from_all(args: &Args) -> Vec<&String> {
     args.keys().collect()
 }
-
-fn main() {}
