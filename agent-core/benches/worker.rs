@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use agent_core::abort::AbortSignal;
 use agent_core::build::Profile;
 use agent_core::call::{Arguments, Caller, ToolCall};
-use agent_core::config::{Grants, Isolation, PluginLimits};
+use agent_core::config::Isolation;
 use agent_core::event::Emitter;
 use agent_core::registry::{Configuration, Policies, Policy, Scope};
 use support::{Project, median, report};
@@ -153,8 +153,7 @@ async fn run() {
     let registry = project.registry(Profile::Release, Emitter::default());
     let policy = Policy {
         isolation: Some(Isolation::Worker),
-        grants: Grants::default(),
-        limits: PluginLimits::default(),
+        ..Policy::default()
     };
     let mut configuration = Configuration::default();
     configuration.policies = Policies::default().with("bench-worker", policy);

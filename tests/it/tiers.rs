@@ -7,9 +7,10 @@ mod escapes;
 mod images;
 mod memory;
 mod starts;
+mod tightened;
 
 use agent_core::call::Caller;
-use agent_core::config::{self, Grants, PluginLimits};
+use agent_core::config;
 use agent_core::registry::{Configuration, Policies, Policy, Scope};
 use toolsmith_tests::Project;
 
@@ -23,8 +24,7 @@ async fn isolate(
 ) {
     let policy = Policy {
         isolation: Some(isolation),
-        grants: Grants::default(),
-        limits: PluginLimits::default(),
+        ..Policy::default()
     };
     configuration.policies = Policies::default().with(project.crate_name(plugin), policy);
     caller.registry().configure(configuration);

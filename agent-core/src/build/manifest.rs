@@ -306,11 +306,11 @@ fn build_script(folder: &Path, package: &Table) -> Option<PathBuf> {
 
 fn origin(package: &Table) -> CrateOrigin {
     let metadata = package.get("metadata");
-    let mark = metadata.and_then(|metadata| metadata.get("toolsmith")?.get("origin")?.as_str());
-    if mark == Some("written") {
-        CrateOrigin::Written
-    } else {
-        CrateOrigin::Person
+    let mark = metadata.and_then(|metadata| metadata.get("toolsmith")?.get("origin"));
+    // Whoever says something of it and does not say it right is not taken for a person.
+    match mark {
+        Some(_) => CrateOrigin::Written,
+        None => CrateOrigin::Person,
     }
 }
 

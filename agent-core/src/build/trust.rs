@@ -1,7 +1,7 @@
 //! Which crates that a model wrote a person vouches for.
 //!
 //! Owns `STATE/trust/trusted.json` and what stands for a crate's content. Does not own what follows
-//! from trust: where a crate is built ([`super::confined`]), and where it runs.
+//! from trust: where a crate is built (`confined`), and where it runs.
 //!
 //! Trust is kept outside of the crate, where nothing in it can claim it, and belongs to a content: a
 //! crate that changes is a model's again. Everything in the crate's folder counts but what is no

@@ -21,7 +21,6 @@ use crate::plugin::verdict::{Introduced, Verdict};
 use crate::plugin::{LibrarySource, PluginError, Reason, Store};
 use crate::registry::{Found, Policies};
 use crate::tool::Origin;
-use crate::worker::sandbox::Minimum;
 use crate::worker::{Candidate, Helpers, Prober};
 
 pub(super) use place::Options;
@@ -202,9 +201,7 @@ impl Inspector {
                 inspected.introduced = Some(Arc::clone(introduced));
                 continue;
             }
-            let minimum = self.options.config.sandbox_minimum;
-            let minimum = minimum.map_or_else(Minimum::default, Minimum);
-            let restriction = match policy.restriction(library, minimum) {
+            let restriction = match policy.restriction(library) {
                 Ok(restriction) => restriction,
                 Err(error) => {
                     inspected.reasons = error.reasons();

@@ -56,8 +56,12 @@ fn readable(list: &List) -> String {
         if plugin.mapped_images > 1 {
             _ = write!(text, ", {} libraries mapped", plugin.mapped_images);
         }
-        if let Some(enforced) = &plugin.enforced {
+        if let Some(enforced) = plugin.enforced.as_ref()
+            && plugin.isolation == Isolation::Sandbox
+        {
             _ = write!(text, "\n    sandbox: {enforced}");
+        } else if plugin.isolation == Isolation::Worker && plugin.enforced.is_some() {
+            text.push_str("\n    worker: its process is not confined, but limited in memory");
         } else if plugin.isolation == Isolation::Worker {
             text.push_str("\n    worker: its process is not confined");
         }

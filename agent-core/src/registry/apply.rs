@@ -114,6 +114,7 @@ impl Reload {
         let mut stale = Vec::new();
         let writing = still_writing(registry, &found).await;
         let mut looks = look_at_crates(registry, &found).await;
+        let names: Vec<PluginName> = found.iter().map(|(name, _)| name.clone()).collect();
         for (name, found) in found {
             let Some(plugin) = self.plugins.get_mut(&name) else {
                 continue;
@@ -148,6 +149,30 @@ impl Reload {
         for (name, manifest) in stale {
             self.build(registry, name, &manifest, forced, progress)
                 .await;
+        }
+        self.end_misplaced(registry, &names);
+    }
+
+    /// Takes out of service what does not run where it was decided that it runs, and could not be
+    /// started there: a rule that was tightened holds, or the plugin does not run.
+    fn end_misplaced(&mut self, registry: &Inner, names: &[PluginName]) {
+        let mut ended = Vec::new();
+        for name in names {
+            let Some(plugin) = self.plugins.get_mut(name) else {
+                continue;
+            };
+            let fits = |current: &plugin::Current| current.place.fits(registry.policy_of(name));
+            if plugin
+                .current
+                .as_ref()
+                .is_some_and(|current| !fits(current))
+            {
+                ended.extend(plugin.current.take());
+            }
+        }
+        if !ended.is_empty() {
+            self.publish(registry);
+            publish::retire(ended);
         }
     }
 

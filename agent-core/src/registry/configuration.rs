@@ -10,7 +10,6 @@ use crate::config::{Config, ConfigError, Environment, FILE_NAME, Permission};
 use crate::fingerprint::{Fingerprint, now};
 use crate::ids::{ContentHash, PluginName, is_same_plugin};
 use crate::tool::problem::closest;
-use crate::worker::sandbox::Minimum;
 
 /// What a person decided about plugins and tools, by their names.
 ///
@@ -35,8 +34,6 @@ pub struct Configuration {
     pub permissions: BTreeMap<String, Permission>,
     /// Where plugins run and what they may do there.
     pub policies: Policies,
-    /// The least that a kernel has to offer for a sandbox, where that was said.
-    pub sandbox_minimum: Option<u32>,
     /// How many retired libraries of one plugin may stay mapped before it runs in a process of its own.
     pub max_images: Option<usize>,
 }
@@ -56,14 +53,8 @@ impl Configuration {
             timeouts: timeouts.collect(),
             permissions: permissions.collect(),
             policies: Policies::read(config),
-            sandbox_minimum: config.sandbox_minimum,
             max_images: config.max_images,
         }
-    }
-
-    /// The least that a kernel has to offer for a sandbox.
-    pub(super) fn minimum(&self) -> Minimum {
-        self.sandbox_minimum.map_or_else(Minimum::default, Minimum)
     }
 
     /// Whether the same is decided about a tool.

@@ -17,6 +17,8 @@ pub(super) enum Topic {
     Names,
     /// Libraries that stay mapped.
     Images,
+    /// What was decided of plugins that has no effect where they run.
+    Policies,
 }
 
 /// How many sentences are remembered as logged.

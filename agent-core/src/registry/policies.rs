@@ -16,7 +16,11 @@ use crate::worker::{Restriction, Sandbox};
 
 /// What was decided about every plugin, by its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Policies(BTreeMap<String, Policy>);
+pub struct Policies {
+    /// The least that a kernel has to offer for a sandbox, where that was said.
+    pub sandbox_minimum: Option<u32>,
+    by_name: BTreeMap<String, Policy>,
+}
 
 /// Where one plugin runs and what it may do there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +31,8 @@ pub struct Policy {
     pub grants: Grants,
     /// What it may use up, where it has a process of its own.
     pub limits: PluginLimits,
+    /// The least that a kernel has to offer for its sandbox, where that was said.
+    pub sandbox_minimum: Option<u32>,
 }
 
 impl Policies {
@@ -37,24 +43,32 @@ impl Policies {
                 isolation: plugin.isolation,
                 grants: plugin.grants.clone(),
                 limits: plugin.limits.clone(),
+                sandbox_minimum: None,
             };
             (name.clone(), policy)
         });
-        Self(plugins.collect())
+        Self {
+            sandbox_minimum: config.sandbox_minimum,
+            by_name: plugins.collect(),
+        }
     }
 
     /// The same and this one.
     #[must_use]
     pub fn with(mut self, plugin: impl Into<String>, policy: Policy) -> Self {
-        self.0.insert(plugin.into(), policy);
+        self.by_name.insert(plugin.into(), policy);
         self
     }
 
     /// What was decided about a plugin.
     pub fn of(&self, plugin: &PluginName) -> Policy {
-        let mut all = self.0.iter();
+        let mut all = self.by_name.iter();
         let found = all.find(|(name, _)| is_same_plugin(name, plugin.as_str()));
-        found.map(|(_, policy)| policy.clone()).unwrap_or_default()
+        let policy = found.map(|(_, policy)| policy.clone()).unwrap_or_default();
+        Policy {
+            sandbox_minimum: policy.sandbox_minimum.or(self.sandbox_minimum),
+            ..policy
+        }
     }
 }
 
@@ -77,7 +91,7 @@ impl Policy {
                 network: None,
                 ..policy.grants.clone()
             };
-            (grants, policy.limits.clone())
+            (grants, policy.limits.clone(), policy.sandbox_minimum)
         };
         isolation != other.isolation()
             || match isolation {
@@ -137,15 +151,6 @@ impl Inner {
         configured.unwrap_or(limits::RETIRED_IMAGES)
     }
 
-    /// How the process of a library is restricted, if it is.
-    pub(super) fn restriction_of(
-        &self,
-        policy: &Policy,
-        library: &StoredLibrary,
-    ) -> Result<Option<Restriction>, PluginError> {
-        policy.restriction(library, self.configuration.load().minimum())
-    }
-
     pub(super) fn isolation_of(&self, plugin: &PluginName) -> Isolation {
         self.policy_of(plugin).isolation()
     }
@@ -162,6 +167,30 @@ impl Policy {
         self
     }
 
+    /// What of it has no effect where the plugin runs, in words.
+    pub(super) fn without_effect(&self) -> Option<String> {
+        let isolation = self.isolation();
+        let Grants {
+            read,
+            write,
+            env,
+            exec,
+            sockets,
+            network: _,
+        } = &self.grants;
+        let grants = !(read.is_empty() && write.is_empty() && env.is_empty()) || *exec || *sockets;
+        let words = match isolation {
+            Isolation::InProcess if self.limits.memory.is_some() => "`limits`",
+            Isolation::InProcess | Isolation::Worker if grants => "`grants` but `network`",
+            _ => return None,
+        };
+        let wanted = match words {
+            "`limits`" => "`isolation = \"worker\"` or `\"sandbox\"`",
+            _ => "`isolation = \"sandbox\"`",
+        };
+        Some(format!("{words} have no effect without {wanted}"))
+    }
+
     /// How the library is tried out before it runs.
     pub fn tried(&self) -> Tried {
         match self.isolation() {
@@ -175,19 +204,15 @@ impl Policy {
     /// # Errors
     ///
     /// A grant names a variable that is not set.
-    pub fn restriction(
-        &self,
-        library: &StoredLibrary,
-        minimum: Minimum,
-    ) -> Result<Option<Restriction>, PluginError> {
+    pub fn restriction(&self, library: &StoredLibrary) -> Result<Option<Restriction>, PluginError> {
         Ok(match self.isolation() {
-            Isolation::Sandbox => Some(Restriction::Sandbox(self.sandbox(library, minimum)?)),
+            Isolation::Sandbox => Some(Restriction::Sandbox(self.sandbox(library)?)),
             Isolation::Worker => self.limits.memory.map(Restriction::Memory),
             _ => None,
         })
     }
 
-    fn sandbox(&self, library: &StoredLibrary, minimum: Minimum) -> Result<Sandbox, PluginError> {
+    fn sandbox(&self, library: &StoredLibrary) -> Result<Sandbox, PluginError> {
         let Self { grants, limits, .. } = self;
         let environment: Environment<'_> = &|name| std::env::var(name).ok();
         let resolved = |paths: &[ConfigPath]| {
@@ -204,7 +229,8 @@ impl Policy {
         if let Some(memory) = limits.memory {
             confinement.limits.memory = Some(memory);
         }
-        confinement.minimum = minimum;
+        let minimum = self.sandbox_minimum;
+        confinement.minimum = minimum.map_or_else(Minimum::default, Minimum);
         let granted = |name: &String| Some((name.into(), std::env::var_os(name)?));
         Ok(Sandbox {
             variables: grants.env.iter().filter_map(granted).collect(),

@@ -133,30 +133,13 @@ impl Connection {
         body: &str,
         services: Option<CallServices>,
     ) -> Result<Reply, End> {
-        let shared = self.shared();
-        let number = shared.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let (answer, answered) = oneshot::channel();
-        {
-            let mut waits = shared.lock();
-            if let Some(end) = &waits.end {
-                return Err(Arc::clone(end));
-            }
-            let wait = Wait::For { answer, services };
-            waits.by_number.insert(number, wait);
-        }
-        let waiting = Waiting { shared, number };
-        if let Err(error) = shared.outbox.send(&request(number), body.as_bytes()) {
-            shared.end(&format!("it can't be spoken to: {error}"));
-        }
-        let reply = answered.await;
-        drop(waiting);
-        reply.unwrap_or_else(|_| Err("its connection was dropped".into()))
+        self.shared().ask(request, body, services).await
     }
 
     /// Lets the process close what it has open, and ends it.
     pub(super) async fn retire(&self) {
         let shared = self.shared();
-        shared.condemn("its plugin was replaced");
+        _ = shared.condemn("its plugin was replaced");
         let limit = limits::RETIRE_TIMEOUT;
         let deadline_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         if shared
@@ -199,10 +182,7 @@ impl Drop for Waiting<'_> {
             };
             let hangs = shared.lock().by_number.contains_key(&number);
             if hangs {
-                let grace = limits::WORKER_GRACE;
-                shared.condemn(&format!(
-                    "a call did not end within {grace:?} after it was given up"
-                ));
+                shared.replace_hung().await;
             }
         });
     }
@@ -213,17 +193,61 @@ impl Shared {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes no new calls from now on, and ends when nobody waits for one.
-    fn condemn(&self, why: &str) {
+    async fn ask(
+        self: &Arc<Self>,
+        request: impl FnOnce(Number) -> Request,
+        body: &str,
+        services: Option<CallServices>,
+    ) -> Result<Reply, End> {
+        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let (answer, answered) = oneshot::channel();
+        {
+            let mut waits = self.lock();
+            if let Some(end) = &waits.end {
+                return Err(Arc::clone(end));
+            }
+            let wait = Wait::For { answer, services };
+            waits.by_number.insert(number, wait);
+        }
+        let waiting = Waiting {
+            shared: self,
+            number,
+        };
+        if let Err(error) = self.outbox.send(&request(number), body.as_bytes()) {
+            self.end(&format!("it can't be spoken to: {error}"));
+        }
+        let reply = answered.await;
+        drop(waiting);
+        reply.unwrap_or_else(|_| Err("its connection was dropped".into()))
+    }
+
+    /// Another process takes the calls from now on. Those that wait for this one keep it, as long as it
+    /// shows that it reads what it is told.
+    async fn replace_hung(self: &Arc<Self>) {
+        let grace = limits::WORKER_GRACE;
+        let why = format!("a call did not end within {grace:?} after it was given up");
+        if !self.condemn(&why) {
+            return;
+        }
+        let plugin = self.plugin.as_str();
+        tracing::warn!(target: "plugin", plugin, "{why}; another process takes the next calls");
+        let ping = self.ask(|number| Request::Ping { number }, "", None);
+        if tokio::time::timeout(grace, ping).await.is_err() {
+            self.end(&format!("it does nothing any more; {why}"));
+        }
+    }
+
+    /// Takes no new calls from now on, and ends when nobody waits for one. Whether that is new.
+    fn condemn(&self, why: &str) -> bool {
         {
             let mut waits = self.lock();
             if waits.end.is_some() || waits.condemned.is_some() {
-                return;
+                return false;
             }
-            tracing::debug!(plugin = %self.plugin, why, "a plugin's process takes no more calls");
             waits.condemned = Some(why.into());
         }
         self.end_if_condemned();
+        true
     }
 
     fn end_if_condemned(&self) {

@@ -86,6 +86,8 @@ pub(super) enum Request {
     },
     /// Nobody waits for this any more.
     Abort { number: Number },
+    /// Answer, to show that somebody reads.
+    Ping { number: Number },
     /// The answer to an HTTP request of a call: what [`AnswerPort`](tool_sdk::abi::http::AnswerPort)
     /// takes. Body: the response's body.
     HttpAnswer {

@@ -219,6 +219,10 @@ impl Server {
                 self.abort(number);
                 Step::Done
             }
+            Request::Ping { number } => {
+                self.out.reply(number, &Reply::new(Status::VALUE, "null"));
+                Step::Done
+            }
             Request::Open { number, package } => self.job(number, move || {
                 module.open()(package.as_str().into(), body.as_str().into())
             }),

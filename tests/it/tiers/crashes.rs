@@ -250,6 +250,32 @@ async fn a_call_that_hangs_costs_its_process_and_no_other_call() {
     }
 }
 
+/// One that does nothing at all any more holds up no call that comes after the one that hangs.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_stands_still_is_replaced_and_calls_that_it_had_are_answered() {
+    let site = Site::new().await;
+    let pid = site.pid().await;
+    let process = rustix::process::Pid::from_raw(pid.parse().unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
+    let begin = Instant::now();
+    let hanging = site.act("loop");
+    let other = call(&site.caller, "sleep", json!({"ms": 1}));
+    let (hung, other) = tokio::join!(hanging, other);
+    assert_eq!(kind(&hung), Some(ErrorKind::Timeout), "{}", hung.text());
+    assert_eq!(kind(&other), Some(ErrorKind::Crashed), "{}", other.text());
+    assert!(
+        other.text().contains("it does nothing any more"),
+        "{}",
+        other.text()
+    );
+    assert!(
+        begin.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        begin.elapsed()
+    );
+    assert_ne!(site.pid().await, pid);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_is_killed_by_hand_answers_every_call_at_once() {
     let site = Site::new().await;

@@ -178,7 +178,7 @@ impl Reload {
             plugin.settle();
             return None;
         }
-        match registry.restriction_of(&next.policy, &stored) {
+        match next.policy.restriction(&stored) {
             Ok(restriction) => Some(Admitted {
                 candidate,
                 stored,

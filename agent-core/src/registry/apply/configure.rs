@@ -7,6 +7,7 @@ use super::super::Inner;
 use super::super::configuration::{Applied, Configuration, ConfigurationFile};
 use super::super::notices::Topic;
 use super::Reload;
+use crate::config::FILE_NAME;
 
 impl Reload {
     /// Brings in what was decided about tools since the last time.
@@ -60,6 +61,12 @@ impl Reload {
         let plugins = self.plugins.iter();
         let images = plugins.filter_map(|(name, plugin)| plugin.told_of_images(registry, name));
         registry.notices.say(Topic::Images, images.collect());
+        let plugins = self.plugins.keys();
+        let idle = plugins.filter_map(|name| {
+            let words = registry.policy_of(name).without_effect()?;
+            Some(format!("`[plugins.{name}]` in {FILE_NAME}: {words}"))
+        });
+        registry.notices.say(Topic::Policies, idle.collect());
         // While a plugin does not serve, nobody knows which tools it would have.
         let all_serve = self.plugins.values().all(|plugin| plugin.current.is_some());
         let unknown = match &self.file {

@@ -294,7 +294,7 @@ impl Plugin {
         } else {
             let tried = place.policy.tried();
             let hears = gives_up(registry, name, stored, introduced, tried, &given_up);
-            let restriction = registry.restriction_of(&place.policy, stored)?;
+            let restriction = place.policy.restriction(stored)?;
             let launch = Launch {
                 helpers: registry.helpers.clone(),
                 plugin: name.clone(),
