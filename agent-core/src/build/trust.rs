@@ -229,11 +229,16 @@ mod tests {
         assert_eq!(place.origin(), CrateOrigin::Written);
         place.write("state/trust/trusted.json", "no JSON");
         assert_eq!(place.origin(), CrateOrigin::Written);
-        place.write(
-            "a/Cargo.toml",
-            &MANIFEST.replace("\"written\"", "\"by hand\""),
-        );
-        assert_eq!(place.origin(), CrateOrigin::Person);
+        // A mark that is not spelt right is no person's, either.
+        for (mark, origin) in [
+            ("origin = \"by hand\"", CrateOrigin::Written),
+            ("origin = true", CrateOrigin::Written),
+            ("", CrateOrigin::Person),
+        ] {
+            let manifest = MANIFEST.replace("origin = \"written\"", mark);
+            place.write("a/Cargo.toml", &manifest);
+            assert_eq!(place.origin(), origin, "{mark}");
+        }
     }
 
     #[test]
