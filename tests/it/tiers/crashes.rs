@@ -88,6 +88,14 @@ const VANDAL: &str = r##"
                 let mut out = std::io::stdout().lock();
                 for _ in 0..3200 { let _ = out.write_all(&line); }
             }
+            "children" => {
+                for _ in 0..100 {
+                    let child = std::process::Command::new("sleep").arg("4711").spawn();
+                    drop(child.map(|child| print!("{} ", child.id())));
+                }
+                println!();
+                loop { std::thread::sleep(Duration::from_secs(1)) }
+            }
             "descriptors" => {
                 use std::os::fd::{FromRawFd, OwnedFd};
                 for descriptor in 0..256 {
@@ -251,6 +259,35 @@ async fn a_call_that_hangs_costs_its_process_and_no_other_call() {
 }
 
 /// One that does nothing at all any more holds up no call that comes after the one that hangs.
+/// What a plugin's process has started ends with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_starts_others_without_end_leaves_none_behind() {
+    let site = Site::new().await;
+    let pid = site.pid().await;
+    let hung = site.act("children").await;
+    assert_eq!(kind(&hung), Some(ErrorKind::Timeout), "{}", hung.text());
+    let children = || {
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let group = format!(" {pid} ");
+        let of_group = |stat: &String| {
+            // Behind the name: the state, the parent, the group.
+            let behind = stat.rsplit_once(')').map(|(_, behind)| behind.to_owned());
+            let group_of =
+                behind.and_then(|behind| Some(behind.split_whitespace().nth(2)?.to_owned()));
+            group_of.as_deref() == Some(group.trim())
+        };
+        let stats =
+            processes.filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
+        stats
+            .filter(of_group)
+            .filter(|stat| !stat.contains(") Z "))
+            .count()
+    };
+    assert!(children() > 50, "they were started: {}", children());
+    wait_until("all of them have ended", || async { children() == 0 }).await;
+    assert_ne!(site.pid().await, pid);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_stands_still_is_replaced_and_calls_that_it_had_are_answered() {
     let site = Site::new().await;
