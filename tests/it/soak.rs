@@ -1,8 +1,5 @@
 //! Eight callers call without a pause while plugins are edited, built and replaced.
 
-use std::process::Command;
-
-use serde_json::Value;
 use toolsmith_tests::soak;
 
 /// g4.same-path: no call fails, none is lost, and none is answered by a version that was no longer published when
@@ -14,14 +11,7 @@ fn calls_do_not_notice_reloads() {
     } else {
         "100"
     };
-    let output = Command::new(soak())
-        .args(["reloads", reloads])
-        .output()
-        .unwrap();
-    let (stdout, stderr) = (&output.stdout, String::from_utf8_lossy(&output.stderr));
-    let report: Value = serde_json::from_slice(stdout).unwrap_or_else(|error| {
-        panic!("{error}: {}\n{stderr}", String::from_utf8_lossy(stdout));
-    });
+    let report = soak(&["reloads", reloads]);
     println!("{report}");
     for none in ["failed", "lost", "stale"] {
         assert_eq!(report[none], 0, "{none}: {report}");

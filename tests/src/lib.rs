@@ -43,9 +43,11 @@ pub fn toolsmith() -> PathBuf {
     programs().join("toolsmith-under-test")
 }
 
-/// The soak.
-pub fn soak() -> PathBuf {
-    programs().join("toolsmith-soak")
+/// Runs the soak to its end, and gives its report.
+pub fn soak(arguments: &[&str]) -> Value {
+    let soak = programs().join("toolsmith-soak");
+    let output = Command::new(soak).args(arguments).output();
+    Ran::of(&output.expect("the soak starts")).json()
 }
 
 /// Where all projects of the tests build.

@@ -48,19 +48,28 @@ impl PluginState {
         let Some(checked) = checked(&self.package, self.settings.as_ref(), settings)? else {
             return Ok(());
         };
-        let opening = (self.opener)(self.package.clone(), checked.arguments.to_string());
-        let limit = limits::OPEN_TIMEOUT;
-        let opened = tokio::time::timeout(limit, opening).await;
-        let not_opened = |reason: String| PluginError::NotOpened { reason };
-        match opened {
-            Ok(Ok(reply)) => match value("open", reply) {
-                Ok(_) => Ok(()),
-                Err(PluginError::Failed { reason, .. }) => Err(not_opened(reason)),
-                Err(other) => Err(other),
-            },
-            Ok(Err(reason)) => Err(not_opened(reason)),
-            Err(_) => Err(not_opened(format!("it was not open within {limit:?}"))),
-        }
+        opened((self.opener)(
+            self.package.clone(),
+            checked.arguments.to_string(),
+        ))
+        .await
+    }
+}
+
+/// Waits until what was asked for is open, but not for ever.
+pub(crate) async fn opened(
+    opening: impl Future<Output = Result<Reply, String>>,
+) -> Result<(), PluginError> {
+    let limit = limits::OPEN_TIMEOUT;
+    let not_opened = |reason: String| PluginError::NotOpened { reason };
+    match tokio::time::timeout(limit, opening).await {
+        Ok(Ok(reply)) => match value("open", reply) {
+            Ok(_) => Ok(()),
+            Err(PluginError::Failed { reason, .. }) => Err(not_opened(reason)),
+            Err(other) => Err(other),
+        },
+        Ok(Err(reason)) => Err(not_opened(reason)),
+        Err(_) => Err(not_opened(format!("it was not open within {limit:?}"))),
     }
 }
 

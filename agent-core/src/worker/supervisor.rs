@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use futures_util::TryFutureExt as _;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -21,6 +22,7 @@ use super::services::CallServices;
 use crate::ids::PluginName;
 use crate::limits;
 use crate::plugin::http::Requests;
+use crate::plugin::state::opened;
 use crate::plugin::store::StoredLibrary;
 use crate::plugin::{HttpService, PluginError};
 use crate::tool::ProgressSink;
@@ -199,19 +201,7 @@ impl Supervisor {
         let (connection, _) = self.launch().await?;
         if let Some((package, settings)) = &start.opened {
             let opening = connection.ask(open(package.clone()), settings, None);
-            let opened = tokio::time::timeout(limits::OPEN_TIMEOUT, opening).await;
-            let reason = match opened {
-                Ok(Ok(reply)) if reply.status == tool_sdk::abi::Status::VALUE => {
-                    return Ok(connection);
-                }
-                Ok(Ok(reply)) => match crate::plugin::bridge::outcome(reply) {
-                    Ok(_) => "it answered out of turn".to_owned(),
-                    Err(error) => error.to_string(),
-                },
-                Ok(Err(end)) => end.as_ref().to_owned(),
-                Err(_) => format!("it was not open within {:?}", limits::OPEN_TIMEOUT),
-            };
-            return Err(PluginError::NotOpened { reason });
+            opened(opening.map_err(|end| end.as_ref().to_owned())).await?;
         }
         Ok(connection)
     }

@@ -1,7 +1,5 @@
 //! Processes of plugins that end again and again leave nothing behind.
 
-use std::process::Command;
-
 use serde_json::Value;
 use toolsmith_tests::soak;
 
@@ -10,14 +8,7 @@ use toolsmith_tests::soak;
 fn each_start_answers_right_and_leaves_nothing() {
     let is_long = std::env::var_os("TOOLSMITH_LONG").is_some();
     let starts = if is_long { 10_000 } else { 300 };
-    let output = Command::new(soak())
-        .args(["starts", &starts.to_string()])
-        .output()
-        .unwrap();
-    let (stdout, stderr) = (&output.stdout, String::from_utf8_lossy(&output.stderr));
-    let report: Value = serde_json::from_slice(stdout).unwrap_or_else(|error| {
-        panic!("{error}: {}\n{stderr}", String::from_utf8_lossy(stdout));
-    });
+    let report = soak(&["starts", &starts.to_string()]);
     println!("{report}");
     assert_eq!(report["wrong"], Value::Array(Vec::new()), "{report}");
     assert_eq!(report["failed"], 0, "{report}");
